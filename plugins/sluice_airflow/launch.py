@@ -79,20 +79,24 @@ def submit_command(spark: Any, name: str, file: Path, arguments: Sequence[str]) 
     variable into a --conf, and with it the sealed connections into a part of the command line.
 
     Raises:
-        ConfigError: deploy mode cluster, in which the driver does not inherit our environment.
+        ConfigError: deploy mode cluster, in which the driver does not inherit our environment, and its result is lost.
     """
     extra = spark.extra_dejson
-    if extra.get("deploy-mode") == "cluster":
+    conf = dict(extra.get("conf") or {})
+    if "cluster" in (extra.get("deploy-mode"), conf.get("spark.submit.deployMode")):
         raise ConfigError(
             17,
-            f"connection {spark.conn_id} asks for deploy mode cluster; jobs receive their connections in the "
-            "environment, which a driver on the cluster does not get",
-            f"set deploy-mode to client in the extra of the Airflow connection {spark.conn_id}",
+            f"connection {spark.conn_id} asks for deploy mode cluster; a driver on the cluster gets no connections, "
+            "since they come in the environment, and what it prints as its result comes back to nobody",
+            f"set deploy-mode to client in the extra of the Airflow connection {spark.conn_id}; executors are on the "
+            "cluster all the same",
         )
     hook = SparkSubmitHook(
         conn_id=spark.conn_id,
         name=name,
-        conf=dict(extra.get("conf") or {}),
+        conf=conf,
+        # Else spark-defaults.conf may choose the other.
+        deploy_mode="client",
         py_files=extra.get("py-files"),
         application_args=list(arguments),
     )

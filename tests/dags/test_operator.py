@@ -172,6 +172,9 @@ def test_pyspark_sends_a_token_to_the_loopback_without_tls(deployment, connect, 
     assert (builder.host, builder.token, builder.use_ssl) == ("localhost", "a-token", False)
 
 
+YARN, CLUSTER = {"conn_type": "spark", "host": "yarn"}, "SLC-017: .* deploy mode cluster"
+
+
 @pytest.mark.parametrize(
     ("spark", "message"),
     [
@@ -180,11 +183,8 @@ def test_pyspark_sends_a_token_to_the_loopback_without_tls(deployment, connect, 
             "SLC-017: .* without TLS",
             id="token-in-clear",
         ),
-        pytest.param(
-            {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}},
-            "SLC-017: .* deploy mode cluster",
-            id="cluster-mode",
-        ),
+        pytest.param({**YARN, "extra": {"deploy-mode": "cluster"}}, CLUSTER, id="cluster-mode"),
+        pytest.param({**YARN, "extra": {"conf": {"spark.submit.deployMode": "cluster"}}}, CLUSTER, id="by-property"),
         pytest.param({"conn_type": "http", "host": "far.example"}, "SLC-017: .* of type http", id="no-spark"),
     ],
 )
