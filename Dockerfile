@@ -1,5 +1,7 @@
 # One image for Airflow's services and for Spark's, so that drivers and executors never differ in a version.
-FROM python:3.11.14-slim-bookworm AS built
+# Any Debian with a Python of 3.11 or later will do: docker build --build-arg BASE=...
+ARG BASE=python:3.11.14-slim-bookworm
+FROM ${BASE} AS built
 WORKDIR /opt/sluice
 # The packages first: they are installed again only when one of these changes.
 COPY sluice pyproject.toml uv.lock ./
@@ -8,7 +10,7 @@ COPY . .
 # Nobody can write bytecode into the image later, and without it every command compiles thousands of files anew.
 RUN .venv/bin/python -m compileall -q dags include plugins spark_jobs
 
-FROM python:3.11.14-slim-bookworm
+FROM ${BASE}
 # Spark needs Java, and `ps` in its scripts.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps \

@@ -105,8 +105,9 @@ def test_an_image_is_pinned_to_a_version(image):
 
 
 def test_the_image_we_build_is_made_from_a_pinned_one_and_has_the_projects_version():
-    bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
-    assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+-", base)] == []
+    (base,) = re.findall(r"^ARG BASE=(\S+)", DOCKERFILE, re.MULTILINE)
+    assert re.search(r":\d+\.\d+\.\d+-", base)
+    assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) == ["${BASE}"] * 2
     assert {entry["image"] for entry in SERVICES.values() if "build" in entry} == {f"sluice:{release.VERSION}"}
 
 
