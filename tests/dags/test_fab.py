@@ -2,67 +2,35 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import httpx
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support import fab_airflow, places
 from support.auth_managers import expected, let_airflow_decide, try_to_cancel
 from support.browser import opened, quiet, ready, shot
-from support.fab_airflow import PASSWORD
-from support.sparkserver import LOG, await_port
+from support.login_airflow import PASSWORD, log_in, served
 from support.world import SOURCE
 
 pytestmark = [pytest.mark.full, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ZURICH = f"/replications/{SOURCE}/zurich"
+MANAGER = "airflow.providers.fab.auth_manager.fab_auth_manager.FabAuthManager"
 PEOPLE = {"paul": "Public", "vera": "Viewer", "eva": "User", "otto": "Viewer+Op", "anna": "Admin", "fred": "Viewer"}
 
 
 @pytest.fixture
-def fab(pages_world, monkeypatch, tmp_path):
-    """The address of its API server, which has the configuration and the connections of the world."""
-    port = places.reserve_port()
-    name = f"AIRFLOW_CONN_{pages_world.context.config.airflow_api.upper()}"
-    known = json.loads(os.environ[name]) | {"port": port, "login": "anna", "password": PASSWORD}
-    monkeypatch.setenv(name, json.dumps(known))
+def fab(pages_world, tmp_path):
+    """The port of its API server."""
     pages_world.settings["pages"] = {"users": {"fred": "initiator"}}
     (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(pages_world.settings))
-    home = tmp_path / "fab"
-    home.mkdir()
-    command = [
-        sys.executable,
-        "-m",
-        fab_airflow.__name__,
-        str(port),
-        *(f"{who}={roles}" for who, roles in PEOPLE.items()),
-    ]
-    with (home / LOG).open("w") as log:
-        process = subprocess.Popen(command, env=fab_airflow.environment(home), stdout=log, stderr=log)
-    try:
-        await_port(process, port, home)
+    people = (f"{who}={roles}" for who, roles in PEOPLE.items())
+    with served(pages_world, tmp_path / "fab", MANAGER, *people) as port:
         yield port
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def client(url: str, who: str) -> httpx.Client:
-    """Of somebody who has logged in."""
-    made = httpx.Client(base_url=url, timeout=120)
-    answer = made.post("/auth/token", json={"username": who, "password": PASSWORD})
-    made.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
-    return made
 
 
 def test_people_have_the_rights_of_their_roles_in_fab(pages_world, fab, tmp_path):
     url = f"http://127.0.0.1:{fab}"
     assert httpx.get(f"{url}/sluice/", timeout=120).status_code == 401
-    clients = {who: client(url, who) for who in PEOPLE}
+    clients = {who: log_in(fab, who) for who in PEOPLE}
 
     def asked(path: str, method: str = "GET") -> str:
         return " ".join(who for who, one in clients.items() if one.request(method, path).status_code == 200)
@@ -102,6 +70,5 @@ def test_people_have_the_rights_of_their_roles_in_fab(pages_world, fab, tmp_path
 
 def test_airflow_is_asked_whom_fab_lets_trigger_a_command(pages_world, fab):
     let_airflow_decide(pages_world, **dict.fromkeys(PEOPLE, "admin"))
-    url = f"http://127.0.0.1:{fab}"
-    tokens = {who: client(url, who).headers["Authorization"].removeprefix("Bearer ") for who in PEOPLE}
+    tokens = {who: log_in(fab, who).headers["Authorization"].removeprefix("Bearer ") for who in PEOPLE}
     assert try_to_cancel(fab, tokens) == expected(allowed="eva otto anna", refused="paul vera fred")
