@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.cells import CELLS
 from support.collector import expect_figure_of_task
 from support.sparkserver import java as java
 from support.stock import installed
@@ -11,30 +12,20 @@ from support.stock_deployment import DAGS, deployed, environment_of_dags
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.spark]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(("3.1", "2.0", "4.2.0"), id="airflow-3.1-pyspark-4.2"),
-        pytest.param(("3.2", "2.0", "4.2.0"), id="airflow-3.2-pyspark-4.2"),
-        pytest.param(("3.3", "2.1", "4.2.0"), id="airflow-3.3-pyspark-4.2"),
-    ],
-)
-def environment(request, tmp_path_factory):
-    airflow, sqlalchemy, pyspark = request.param
-    beside = [
-        "apache-airflow-providers-apache-spark",
-        f"apache-airflow=={airflow}.*",
-        f"sqlalchemy=={sqlalchemy}.*",
-        # Both install into one folder.
-        f"pyspark[connect]=={pyspark}",
-        f"pyspark-client=={pyspark}",
-    ]
-    return installed(tmp_path_factory.mktemp("cell"), beside=beside)
+@pytest.fixture(scope="module", params=CELLS, ids=str)
+def pair(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def cell(environment, server, java, tmp_path_factory):
-    with deployed(environment, server, java, tmp_path_factory.mktemp("deployed")) as running:
+def environment(pair, tmp_path_factory):
+    return installed(tmp_path_factory.mktemp("cell"), beside=pair.packages)
+
+
+@pytest.fixture(scope="module")
+def cell(pair, environment, server, java, tmp_path_factory):
+    place = tmp_path_factory.mktemp("deployed")
+    with deployed(environment, server, java, place, connect=pair.has_connect_server) as running:
         yield running
 
 
@@ -55,3 +46,7 @@ def test_an_airflow_with_a_database_of_its_own_shows_every_dag(cell):
 
 def test_an_initial_update_and_a_drain_end_with_an_equal_slave(cell):
     cell.replicate()
+
+
+def test_housekeeping_deletes_runs(cell):
+    cell.delete_runs()

@@ -26,16 +26,45 @@ class Environment:
     """A Python environment.
 
     Attributes:
+        wheel: the wheel of this checkout, which may not be installed there yet.
         archive: the wheel under a name by which Python imports from it.
     """
 
     bin: Path
+    wheel: Path
     archive: Path
 
     def run(self, *words: str, env: Mapping[str, str], seconds: int = 180) -> subprocess.CompletedProcess[str]:
         """Run one of its programs."""
         command = [str(self.bin / words[0]), *words[1:]]
         return subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=seconds, check=False)
+
+    def install(self, *words: str) -> None:
+        """Install packages, by the words of pip. The constraints of a checkout are none of the wheel."""
+        _call_uv("pip", "install", "--quiet", "--no-config", "--python", str(self.bin / "python"), *words)
+
+    def freeze(self) -> set[str]:
+        """What is installed: `name==version` each."""
+        return {*_call_uv("pip", "freeze", "--python", str(self.bin / "python")).splitlines()}
+
+
+def make(directory: Path) -> Environment:
+    """Make one without packages, and build the wheel."""
+    (built,) = wheel.build(directory, "wheel")
+    archive = Path(shutil.copy(built, directory / "sluice.zip"))
+    _call_uv("venv", "--quiet", str(directory / "venv"))
+    return Environment(directory / "venv" / "bin", built, archive)
+
+
+def _call_uv(*words: str) -> str:
+    launcher = runpy.run_path(str(PROJECT / "sluice"))
+    env = launcher["install_environment"]() | {"UV_LINK_MODE": "hardlink"}
+    command = [launcher["find_uv"](env), *words]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    if done.returncode and (settings := launcher["pip_settings"]()):
+        done = subprocess.run(command, env={**env, **settings}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = ()) -> Environment:
@@ -46,46 +75,41 @@ def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = 
             with those of uv.lock, Airflow first, as it is in a deployment before ours comes.
         beside: these packages are there first instead, and the wheel changes none of what they bring.
     """
-    launcher = runpy.run_path(str(PROJECT / "sluice"))
-    env = launcher["install_environment"]() | {"UV_LINK_MODE": "hardlink"}
-    uv = launcher["find_uv"](env)
-    (built,) = wheel.build(directory, "wheel")
-    archive = Path(shutil.copy(built, directory / "sluice.zip"))
-    place = directory / "venv"
-
-    def typed(*words: str, into: Path | None = None) -> str:
-        command = [uv, *words]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        if done.returncode and (settings := launcher["pip_settings"]()):
-            done = subprocess.run(command, env={**env, **settings}, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        if into:
-            into.write_text(done.stdout)
-        return done.stdout
-
-    typed("venv", "--quiet", str(place))
-    into = ["pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
-    ours = f"sluice[postgresql,spark] @ {built.as_uri()}"
+    environment = make(directory)
+    ours = f"sluice[postgresql,spark] @ {environment.wheel.as_uri()}"
     if lowest:
-        # Direct is what a command or a file names. The constraints of a checkout are none of the wheel.
+        # Direct is what a command or a file names.
         # Both PySparks would have different versions.
         extras = [f"--extra={name}" for name in extras_of_the_wheel() if name != "connect"]
-        named = ["--requirements", str(PROJECT / "pyproject.toml"), *extras, str(built)]
-        typed(*into, "--no-config", "--resolution", "lowest-direct", *named)
-        typed(*into, "--no-config", "pytest", "pytest-xdist", "hypothesis", "moto[s3]", "flask", "flask-cors")
+        named = ["--requirements", str(PROJECT / "pyproject.toml"), *extras, str(environment.wheel)]
+        environment.install("--resolution", "lowest-direct", *named)
+        environment.install("pytest", "pytest-xdist", "hypothesis", "moto[s3]", "flask", "flask-cors")
     elif beside:
-        typed(*into, "--no-config", *beside)
-        there = ["pip", "freeze", "--python", str(place / "bin" / "python")]
-        before = set(typed(*there).splitlines())
-        typed(*into, "--no-config", ours)
-        assert before <= set(typed(*there).splitlines())
+        environment.install(*beside)
+        before = environment.freeze()
+        environment.install(ours)
+        assert before <= environment.freeze()
     else:
         constraints = directory / "constraints.txt"
         exported = ["--frozen", "--all-extras", "--all-groups", "--no-emit-project", "--no-hashes", "--no-annotate"]
-        typed("export", "--quiet", "--no-header", *exported, "--project", str(PROJECT), into=constraints)
-        typed(*into, "--constraint", str(constraints), "apache-airflow")
-        typed(*into, "--constraint", str(constraints), ours)
-    return Environment(place / "bin", archive)
+        constraints.write_text(_call_uv("export", "--quiet", "--no-header", *exported, "--project", str(PROJECT)))
+        environment.install("--constraint", str(constraints), "apache-airflow")
+        environment.install("--constraint", str(constraints), ours)
+    return environment
+
+
+def install_beside_spark(directory: Path, *packages: str, beside: Sequence[str] = ()) -> Environment:
+    """Make an environment with these packages and the wheel, without Airflow: what a job has, and its executors.
+
+    Args:
+        beside: packages that are installed after them, whatever these ask for.
+    """
+    environment = make(directory)
+    wanted = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    wanted = [name for name in wanted if not name.startswith("apache-airflow")]
+    environment.install(*wanted, "psycopg[binary]", *packages)
+    environment.install("--no-deps", *beside, str(environment.wheel))
+    return environment
 
 
 def extras_of_the_wheel() -> list[str]:

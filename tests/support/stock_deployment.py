@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from support.sparkserver import SERVER, await_port, started
 from support.stock import Environment, deployment, without_the_product
 
 from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.runs import Runs
 from sluice.connections import ConnectionInfo
 from sluice.runtime import ports
 
@@ -29,6 +31,12 @@ slaves:
 replications:
   - {source: shop, slave: branch}
 """
+PROPERTIES = {
+    "spark.driver.host": ports.LOOPBACK,
+    "spark.driver.bindAddress": ports.LOOPBACK,
+    "spark.driver.extraJavaOptions": SHORT_LIVED,
+    "spark.ui.enabled": "false",
+}
 TABLE = "CREATE TABLE customers (id int PRIMARY KEY, name text)"
 DAGS = 13
 
@@ -61,7 +69,7 @@ class Deployment:
 
     def unpause(self) -> None:
         """Wait until Airflow has all DAGs, and unpause them."""
-        wait_until(lambda: len(self.dags()) == DAGS, "the DAGs")
+        wait_until(lambda: len(self.dags()) == DAGS, "the DAGs", 300)
         assert self.api.ask("/api/v2/importErrors")["total_entries"] == 0
         self.typed("airflow", "dags", "unpause", "--treat-dag-id-as-regex", "^acme_", "--yes")
         assert not any(dag["is_paused"] for dag in self.dags())
@@ -74,14 +82,26 @@ class Deployment:
         assert self.slave.execute(rows).fetchone() == (500, 0)
         self.master.execute("UPDATE customers SET name = 'of the stream' WHERE id <= 7")
         self.master.execute("DELETE FROM customers WHERE id = 9")
-        wait_until(lambda: self.slave.execute(rows).fetchone() == (499, 7), "the changes on the slave")
+        wait_until(lambda: self.slave.execute(rows).fetchone() == (499, 7), "the changes on the slave", 300)
         (row,) = json.loads(self.typed("sluice", "status", "--json"))
         assert (row["slave"], row["status"], row["different"]) == ("branch", "NORMAL", 0)
 
+    def delete_runs(self) -> None:
+        """Delete ended runs of a DAG, as housekeeping does."""
+        runs = Runs(self.api, "acme_{}".format)
+        assert runs.delete_before("bootstrap", datetime.now(UTC)) == 1
+        assert self.api.ask("/api/v2/dags/acme_bootstrap/dagRuns")["dag_runs"] == []
+
 
 @contextmanager
-def deployed(environment: Environment, server: Any, java: Path, place: Path) -> Iterator[Deployment]:
-    """Run a deployment in an empty directory, until the block ends."""
+def deployed(
+    environment: Environment, server: Any, java: Path, place: Path, *, connect: bool = True
+) -> Iterator[Deployment]:
+    """Run a deployment in an empty directory, until the block ends.
+
+    Args:
+        connect: Spark is a Connect server; else each job submits itself to a Spark of its own.
+    """
     infos = {name: server.create_database() for name in ("airflow", "sluice_control", "shop_master", "shop_branch")}
     port = places.reserve_port()
     spark_port = places.reserve_port()
@@ -90,7 +110,7 @@ def deployed(environment: Environment, server: Any, java: Path, place: Path) -> 
     metadata = f"postgresql+psycopg://{login}@/{known.database}?host={quote(known.host, safe='')}&port={known.port}"
     env = deployment(environment, place, metadata, port, java)
     # Executors have the packages alone: the product is sent to them.
-    python = without_the_product(environment, place / "executors")
+    env["PYSPARK_PYTHON"] = str(without_the_product(environment, place / "executors"))
     connections = {
         **{
             name: {**vars(info), "schema": info.database, "conn_type": "postgres", "extra": dict(info.extra)}
@@ -102,6 +122,9 @@ def deployed(environment: Environment, server: Any, java: Path, place: Path) -> 
         "sluice_spark": {
             "conn_type": "spark_connect", "host": "localhost", "port": spark_port,
             "extra": {"py-files": str(environment.archive)},
+        } if connect else {
+            "conn_type": "spark", "host": "local[2]",
+            "extra": {"py-files": str(environment.archive), "deploy-mode": "client", "conf": PROPERTIES},
         },
     }  # fmt: skip
     for name, fields in connections.items():
@@ -110,19 +133,13 @@ def deployed(environment: Environment, server: Any, java: Path, place: Path) -> 
     (place / "etc").mkdir()
     (place / "etc" / "shop.yaml").write_text(CONFIG)
     env["SLUICE_CONFIG"] = str(place / "etc" / "shop.yaml")
-    properties = {
+    properties = PROPERTIES | {
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
         "spark.connect.grpc.binding.port": str(spark_port),
-        "spark.driver.host": ports.LOOPBACK,
-        "spark.driver.bindAddress": ports.LOOPBACK,
-        "spark.driver.extraJavaOptions": SHORT_LIVED,
-        "spark.ui.enabled": "false",
     }
     words = [word for name, value in properties.items() for word in ("--conf", f"{name}={value}")]
     spark = [str(environment.bin / "spark-submit"), "--master", "local[4]", *words, "--class", SERVER, "spark-internal"]
-    spark_env = {name: env[name] for name in ("PATH", "HOME", "JAVA_HOME", "AIRFLOW_HOME")} | {
-        "PYSPARK_PYTHON": str(python)
-    }
+    spark_env = {name: env[name] for name in ("PATH", "HOME", "JAVA_HOME", "AIRFLOW_HOME", "PYSPARK_PYTHON")}
     with (
         ExitStack() as stack,
         server.connect(infos["shop_master"]) as master,
@@ -132,13 +149,15 @@ def deployed(environment: Environment, server: Any, java: Path, place: Path) -> 
         master.execute(f"{TABLE}; INSERT INTO customers SELECT g, 'of the first hour' FROM generate_series(1, 500) g")
         for folder in ("spark", "services"):
             (place / folder).mkdir()
-        spark_server = stack.enter_context(started(spark, spark_env, place / "spark"))
+        if connect:
+            spark_server = stack.enter_context(started(spark, spark_env, place / "spark"))
         api = AirflowApi(ConnectionInfo("http", "127.0.0.1", port, "", "admin", "secret"))
         here = Deployment(environment, env, api, master, slave)
         here.typed("airflow", "db", "migrate")
         assert "made: the DAG file" in here.typed("sluice", "init")
         airflow = [str(environment.bin / "airflow"), "standalone"]
         services = stack.enter_context(started(airflow, env, place / "services"))
-        await_port(spark_server, spark_port, place / "spark")
+        if connect:
+            await_port(spark_server, spark_port, place / "spark")
         await_port(services, port, place / "services")
         yield here

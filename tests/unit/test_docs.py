@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.cells import CELLS
 from support.store_tables import metadata
 
 from sluice import errors
@@ -177,6 +178,14 @@ def is_command(words: str) -> bool:
 
 def test_pages_that_are_made_from_the_code_say_what_it_says():
     assert not reference.outdated_pages(command_parser(), reference.PAGES), "type ./sluice docs --reference"
+
+
+def test_the_table_of_pairs_has_those_that_a_test_runs():
+    section = (DOCS / "install.md").read_text(encoding="utf-8").partition("\n## What was run\n")[2]
+    (_, *pysparks), *lines = rows(section)
+    said = {(airflow, *pair) for airflow, *cells in lines for pair in zip(pysparks, cells, strict=True)}
+    assert {pair[:2] for pair in said if pair[2] == "equal"} == {*CELLS}
+    assert {word for *_, word in said} <= {"equal", "not run"}
 
 
 def test_what_is_written_by_hand_can_be_read_to_its_end():
