@@ -6,7 +6,7 @@ from sluice.commands import clear_queue, unblock
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.context import Context
 from sluice.model.names import Pair
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, run_as_task
 from sluice.store import rejected_changes
 
 
@@ -46,4 +46,4 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    run(parser(), call)
+    run_as_task(parser(), call)

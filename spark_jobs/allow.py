@@ -5,7 +5,7 @@ import argparse
 from sluice.context import Context
 from sluice.initial_update import loss_approval
 from sluice.model.names import Pair
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, as_task, run
 from sluice.state.ddl_question import Decision
 
 
@@ -22,9 +22,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """The permission, and what follows from it."""
+    """The permission; then Airflow is asked for the run that follows from it."""
     if options.answer != Decision.APPROVE:
         return {"allowed": 0}
+    done = as_task(context, options, allow)
+    return {**done, "next": loss_approval.go_on(context, Pair(options.source, options.slave), options.refused)}
+
+
+def allow(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The permission alone."""
     pair = Pair(options.source, options.slave)
     return loss_approval.allow(context, pair, options.shown, options.who, options.refused)
 

@@ -3,9 +3,9 @@
 import argparse
 
 from sluice.context import Context
-from sluice.initial_update import loss_approval
+from sluice.initial_update import column_losses, loss_approval
 from sluice.model.names import Pair
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, as_task, run
 
 
 def parser() -> argparse.ArgumentParser:
@@ -16,7 +16,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """The question as a page shows it."""
+    """The question as a page shows it; its report is a file of this machine."""
+    asked = as_task(context, options, question)
+    file = column_losses.write_report(Pair(options.source, options.slave), str(asked["report"]))
+    return {**asked, "file": file}
+
+
+def question(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Ask the databases."""
     return loss_approval.question(context, Pair(options.source, options.slave), options.refused)
 
 

@@ -4,8 +4,8 @@ import argparse
 
 from sluice.context import Context
 from sluice.model import requester
-from sluice.spark.job import arguments, run
-from sluice.statements.request import carry_out
+from sluice.spark.job import arguments, as_task, run
+from sluice.statements import issue, request
 
 
 def parser() -> argparse.ArgumentParser:
@@ -16,9 +16,19 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """Execute it; nothing of its text or its answer is in the result, which others may see in Airflow."""
-    done = carry_out(context, options.source, options.statement, requester.from_environment())
-    return {"statement": done.id, "note": f"statement {done.id} was executed on {options.source}; its slaves follow"}
+    """Execute it, then ask Airflow for a publisher. The result, which others may see, has no text and no answer."""
+    options.people = requester.from_environment()
+    done = as_task(context, options, carry_out)
+    if done["hurried"]:
+        issue.hurry(context, options.source)
+    number = done["statement"]
+    return {"statement": number, "note": f"statement {number} was executed on {options.source}; its slaves follow"}
+
+
+def carry_out(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Execute it on the master."""
+    done, hurried = request.carry_out(context, options.source, options.statement, options.people)
+    return {"statement": done.id, "hurried": hurried}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,14 +33,8 @@ def test_no_module_is_called_utils_or_the_like():
     assert not [str(file) for file in (PROJECT / "include").rglob("*.py") if file.stem in vague]
 
 
-# The jobs that are one Spark task as a whole. Others give Spark work by themselves, or do without: they need files of
-# Airflow's machines or its REST API, or have to work while Spark is busy or away.
-ONE_TASK = {"bootstrap", "decide", "question"}
-
-
 @pytest.mark.parametrize("file", sorted((PROJECT / "spark_jobs").glob("*.py")), ids=lambda file: file.stem)
 def test_a_job_offers_its_parser_and_runs_as_a_program_alone(file):
     text = file.read_text(encoding="utf-8")
     assert "def parser() -> argparse.ArgumentParser:" in text
-    way = "run_as_task" if file.stem in ONE_TASK else "run"
-    assert f'if __name__ == "__main__":\n    {way}(' in text
+    assert re.search(r'\nif __name__ == "__main__":\n    run(_as_task)?\(', text)

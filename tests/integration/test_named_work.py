@@ -101,8 +101,8 @@ def test_a_job_is_shown_by_its_name_and_does_its_work_on_an_executor(updating, r
     names = {name.partition(" from ")[0] for name in shown(spark_server)}
     pair = f"{SOURCE} -> zurich"
     assert names >= {
-        *(f"sluice.{job} {SOURCE}" for job in ("bootstrap", "publish")),
-        *(f"sluice.{job} {pair}" for job in ("drain", "question", "decide")),
+        *(f"sluice.{job} {SOURCE}" for job in ("bootstrap", "publish", "statement")),
+        *(f"sluice.{job} {pair}" for job in ("drain", "question", "decide", "losses", "administer")),
         f"sluice.dump {pair} geneva",
         "sluice.housekeeping",
     }

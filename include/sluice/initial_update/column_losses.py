@@ -102,8 +102,8 @@ def look(context: Context, pair: Pair) -> None:
 
 
 def question(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
-    """The question to people: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and `shown`, a hash by
-    which an answer refers to it. Raises what `find_losses` raises.
+    """The question to people: `subject`, `body` in Markdown, the `report` as CSV, and `shown`, a hash that an answer
+    refers to. Raises what `find_losses` raises.
 
     Raises:
         SluiceError: SLC-221, there is nothing to be asked.
@@ -119,7 +119,6 @@ def question(context: Context, pair: Pair, *, partly: bool | None = None) -> dic
         "subject": f"What {pair.slave} would lose",
         "body": "\n".join(body),
         "report": report(losses),
-        "file": _write_report(pair, losses),
         "shown": _digest(losses),
     }
 
@@ -158,7 +157,7 @@ def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> Non
         error = Lossy(
             220,
             f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
-            f"The report is {_write_report(pair, losses)}",
+            f"The report is {write_report(pair, report(losses))}",
             "nothing was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
             f"type: {shell.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
             f"{shell.update(pair.source, [pair.slave])}",
@@ -202,11 +201,12 @@ def _digest(losses: Sequence[Loss]) -> str:
     return f"sha256:{hashlib.sha256(report(losses).encode()).hexdigest()}"
 
 
-def _write_report(pair: Pair, losses: Sequence[Loss]) -> str:
+def write_report(pair: Pair, text: str) -> str:
+    """Write a report into a file of this machine, in place of the last one; return its path."""
     directory = home() / "reports"
     private_files.make(directory)
     file = directory / f"losses-{pair.source}-{pair.slave}.csv"
     file.unlink(missing_ok=True)
     with private_files.create_file(file) as new:
-        new.write(report(losses).encode())
+        new.write(text.encode())
     return str(file)

@@ -52,17 +52,25 @@ def question(context: Context, pair: Pair, update: int = 0) -> dict[str, object]
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -> dict[str, object]:
-    """Allow the losses that were shown, see `column_losses.allow`; `next` is the run that follows, or a command.
+    """Allow the losses that were shown, see `column_losses.allow`.
 
     Args:
-        update: the one that was refused, which runs again unless the slave has had another one since.
+        update: the one that was refused.
     """
-    done = column_losses.allow(context, pair, asked, who, partly=_partly(context, update))
+    return column_losses.allow(context, pair, asked, who, partly=_partly(context, update))
+
+
+def go_on(context: Context, pair: Pair, update: int) -> str:
+    """Ask Airflow for the run that follows a permission; return it, or the command that a person may type.
+
+    Args:
+        update: the one that was refused, which runs again unless the slave has had another one since; or 0.
+    """
     if update and _waits(context, pair, update):
         conf = {"source": pair.source, "slaves": [pair.slave], **updates.choices(context.store, update)}
         if run := context.runs().ask_for(INITIAL_UPDATE, _run(pair, update), conf):
-            return {**done, "next": f"{context.config.dag_id(INITIAL_UPDATE)}/{run}"}
-    return {**done, "next": shell.update(pair.source, [pair.slave])}
+            return f"{context.config.dag_id(INITIAL_UPDATE)}/{run}"
+    return shell.update(pair.source, [pair.slave])
 
 
 def _waits(context: Context, pair: Pair, update: int) -> bool:

@@ -52,7 +52,16 @@ def issue(
     expect_understood(context, source, wanted)
     context.store.migrate()
     number = statement_results.begin(context.store, source, slaves_of(context, source), wanted)
-    return execute(context, source, number, wanted)
+    done = execute(context, source, number, wanted)
+    if hurried:
+        hurry(context, source)
+    return done
+
+
+def hurry(context: Context, source: str) -> None:
+    """Ask for a publisher after a statement; one that cannot be asked for now comes by its schedule."""
+    with suppress(SluiceError):
+        context.ask_publisher(source)
 
 
 def expect_bounded(context: Context, source: str, max_entries: int | None) -> int:
@@ -91,10 +100,6 @@ def execute(context: Context, source: str, number: int, wanted: WantedStatement)
         attempt.record_failure(error)
     done = attempt.record_commit()
     event("statement", source=source, id=number, reads=done.reads)
-    if wanted.hurried:
-        # It was executed: a publisher that cannot be asked for now comes by its schedule.
-        with suppress(SluiceError):
-            context.ask_publisher(source)
     return done
 
 

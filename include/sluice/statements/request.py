@@ -38,8 +38,9 @@ def request(context: Context, dags: Dags, source: str, wanted: WantedStatement, 
     return number, begun
 
 
-def carry_out(context: Context, source: str, number: int, people: Sequence[Requester]) -> Statement:
-    """Execute a statement that was asked for, once. See `issue.issue`.
+def carry_out(context: Context, source: str, number: int, people: Sequence[Requester]) -> tuple[Statement, bool]:
+    """Execute a statement that was asked for, once; return it, and whether a publisher is wanted at once.
+    See `issue.issue`.
 
     Args:
         people: who triggered the run.
@@ -61,7 +62,7 @@ def carry_out(context: Context, source: str, number: int, people: Sequence[Reque
         # The configuration is another one than when it was asked for.
         statement_results.record_refusal(context.store, number, error.fact)
         raise
-    return issue.execute(context, source, number, kept.wanted)
+    return issue.execute(context, source, number, kept.wanted), kept.wanted.hurried
 
 
 def withdraw(context: Context, source: str, number: int, who: str) -> None:
