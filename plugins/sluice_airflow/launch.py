@@ -44,7 +44,8 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
 def connect_environment(spark: Any) -> dict[str, str]:
     """The variables that PySpark's Connect client reads; the token is not part of the address.
 
-    The connection's extra may also hold `py-files`, as for spark-submit: the session sends them to the executors.
+    The connection's extra may also hold `py-files`, as for spark-submit: the session sends them to the executors. And
+    `headers`, which the client sends with each call: by one of them a cluster of several is chosen.
 
     Raises:
         ConfigError: a token would have to travel in the clear, which the client refuses.
@@ -61,6 +62,7 @@ def connect_environment(spark: Any) -> dict[str, str]:
             "put the Connect server on the loopback of the machine that runs the tasks, or set use_ssl in the extra",
         )
     options = ([f"user_id={quote(spark.login)}"] if spark.login else []) + (["use_ssl=true"] if tls else [])
+    options += [f"{name}={quote(value)}" for name, value in (spark.extra_dejson.get("headers") or {}).items()]
     remote = f"sc://{host}:{spark.port or 15002}/" + (f";{';'.join(options)}" if options else "")
     made = {REMOTE_ENV: remote}
     if files := spark.extra_dejson.get("py-files"):

@@ -195,14 +195,15 @@ def test_a_spark_connection_that_cannot_work_is_refused(deployment, context, con
         operator().execute(context)
 
 
-def test_a_far_connect_server_is_reached_by_tls(deployment, connect):
+def test_a_far_connect_server_is_reached_by_tls_with_its_headers(deployment, connect):
     from airflow.sdk import BaseHook
+    from pyspark.sql.connect.client import DefaultChannelBuilder
 
-    connect(
-        "test_spark", conn_type="spark_connect", host="far.example", login="me", password="t", extra={"use_ssl": True}
-    )
-    env = launch.connect_environment(BaseHook.get_connection("test_spark"))
-    assert env["SPARK_REMOTE"] == "sc://far.example:15002/;user_id=me;use_ssl=true"
+    extra = {"use_ssl": True, "headers": {"x-databricks-cluster-id": "7=;x"}}
+    connect("test_spark", conn_type="spark_connect", host="far.example", login="me", password="t", extra=extra)
+    remote = launch.connect_environment(BaseHook.get_connection("test_spark"))["SPARK_REMOTE"]
+    assert remote.startswith("sc://far.example:15002/;user_id=me;use_ssl=true;")
+    assert DefaultChannelBuilder(remote).metadata() == [("x-databricks-cluster-id", "7=;x")]
 
 
 def test_a_terminal_error_fails_the_task_in_the_jobs_own_words(deployment, context):

@@ -127,7 +127,7 @@ def test_docker_is_given_nothing_but_what_the_image_needs():
     given = {rule.removeprefix("!") for rule in rules if rule.startswith("!")}
     code = {"dags", "deploy", "include", "plugins", "spark_jobs", "sql", "sluice", "pyproject.toml", "uv.lock"}
     assert given == code | {"LICENSE"}
-    assert {rule for rule in rules if not rule.startswith("!")} == {"deploy/secrets", "**/__pycache__"}
+    assert {rule for rule in rules if not rule.startswith("!")} == {"deploy/chart", "deploy/secrets", "**/__pycache__"}
     assert all((PROJECT / path).exists() for path in given)
 
 
