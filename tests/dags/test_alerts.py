@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 import re
 import socket
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
-from types import SimpleNamespace
 
 import pytest
-from airflow.sdk.execution_time.task_runner import _run_task_state_change_callbacks
 from airflow.serialization.serialized_objects import DagSerialization
 
 from sluice.monitor.signals import SIGNALS
@@ -20,7 +16,7 @@ from sluice_airflow.failures import JobFailed
 
 pytestmark = [pytest.mark.airflow]
 DOC = (PROJECT / "include" / "docs" / "monitoring.md").read_text(encoding="utf-8").partition("## Alerts")[2]
-MAIL, WEBHOOK, DEADLINE = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
+(DEADLINE,) = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 
 
 def ran(example: str, deployment, monkeypatch) -> dict[str, object]:
@@ -30,31 +26,7 @@ def ran(example: str, deployment, monkeypatch) -> dict[str, object]:
     return names
 
 
-def test_a_webhook_is_told_of_a_task_that_failed(deployment, context, monkeypatch):
-    bodies = []
-
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = HTTPServer(("127.0.0.1", 0), Hook)
-    Thread(target=server.serve_forever, daemon=True).start()
-    example = WEBHOOK.replace("https://alerts.example.com/hook", f"http://127.0.0.1:{server.server_port}/")
-    task = ran(example, deployment, monkeypatch)["dag"].tasks[0]
-    log = SimpleNamespace(exception=pytest.fail)
-    failed = {**context, "exception": RuntimeError("SLC-036: locked"), "outlet_events": {}}
-    _run_task_state_change_callbacks(task, "on_failure_callback", failed, log)
-    server.shutdown()
-    assert bodies == [{"text": "d, t: SLC-036: locked", "run": "r"}]
-
-
-def test_mail_goes_to_a_person_and_a_deadline_is_of_the_update(deployment, monkeypatch):
-    task = ran(MAIL, deployment, monkeypatch)["dag"].tasks[0]
-    assert [one.to for one in task.on_failure_callback] == ["dba@example.com"]
+def test_a_deadline_is_of_the_update(deployment, monkeypatch):
     made = ran(DEADLINE.replace("sluice_dags()[", "dags = sluice_dags()\ndags["), deployment, monkeypatch)["dags"]
     assert "deadline" in str(DagSerialization.to_dict(made["initial_update"])["dag"])
 
