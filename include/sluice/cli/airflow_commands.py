@@ -129,12 +129,22 @@ def connect_missing(password_variable: str | None) -> int:
         (conn_id, None if conn_id in secret_ids(settings) else _read_address(conn_id, uses.get(conn_id, "")))
         for conn_id in ids
     )
-    return max([connect(conn_id, address, password_variable) for conn_id, address in asked], default=0)
+    worst = 0
+    for conn_id, address in asked:
+        # What Airflow hands out then has this connection, too, which the next one may need.
+        code, context = _connect(context, conn_id, address, password_variable)
+        worst = max(worst, code)
+    return worst
 
 
 def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
     """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
-    settings = _context().config
+    return _connect(_context(), conn_id, address, password_variable)[0]
+
+
+def _connect(context: Context, conn_id: str, address: str | None, password_variable: str | None) -> tuple[int, Context]:
+    """Add a connection, and try it by the connections that Airflow hands out then, which are returned."""
+    settings = context.config
     if address is None and conn_id in secret_ids(settings):
         target = SECRET
     else:
@@ -151,7 +161,7 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
         "password": _password(target, password_variable) or None,
         "extra": json.dumps(target.extra),
     }
-    _store(settings, entry)
+    _store(context, entry)
     print(f"stored: the Airflow connection {conn_id}, of type {target.conn_type}")
     if conn_id not in (known := connection_ids(settings)):
         near = fields.nearest(conn_id, known)
@@ -159,8 +169,9 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
             f"The configuration {configuration.place()} does not name it, so it was not tried. It names "
             f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
         )
-        return 0
-    return _try(_context(), entry)
+        return 0, context
+    context = _context()
+    return _try(context, entry), context
 
 
 def _pause_message(dag: str, paused: bool, meanwhile: str, again: str) -> str:
@@ -198,10 +209,10 @@ def _password(target: Address, variable: str | None) -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-def _store(settings: Config, entry: Mapping[str, Any]) -> None:
+def _store(context: Context, entry: Mapping[str, Any]) -> None:
     """Over Airflow's REST API; where that is not known or does not answer, as Airflow's own command line does."""
-    info = _context().connections.get(settings.airflow_api)
-    if info and entry["conn_id"] != settings.airflow_api:
+    api = context.config.airflow_api
+    if (info := context.connections.get(api)) and entry["conn_id"] != api:
         try:
             return _store_over(AirflowApi(info), entry)
         except urllib.error.HTTPError as error:

@@ -20,7 +20,7 @@ from sluice.initial_update import column_losses
 from sluice.initial_update.cancel import cancel
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
-from sluice.monitor import status
+from sluice.monitor import several_machines, status
 from sluice.outside_text import visible
 from sluice.runtime.up import find_running
 from sluice.state.ddl_question import Decision
@@ -53,6 +53,13 @@ def show_check() -> int:
         for source in filter(settings.slaves_of, settings.sources):
             print(f"  {shell.update(source, settings.slaves_of(source))}")
     return 1 if wrong else 0
+
+
+def show_deployment() -> int:
+    """Print what several machines need, as far as this one can tell. 0 if nothing is to be done."""
+    rows = list(several_machines.needs(_context()))
+    print(several_machines.as_table(rows))
+    return 0 if all(row.good for row in rows) else 1
 
 
 def export(source: str, first: int | None, last: int | None, form: str, to: Path | None) -> int:

@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     status.set_defaults(run=_status)
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
+    check.add_argument("--deployment", action="store_true", help="tell what several machines need, as far as seen here")
     check.set_defaults(run=_check)
 
     doctor = commands.add_parser("doctor", help="print what a report of a problem needs; it has no password")
@@ -223,10 +224,10 @@ def _status(options: argparse.Namespace) -> int:
     return show_status(as_json=options.json, every_s=options.every)
 
 
-def _check(_: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
-    return commands.show_check()
+    return commands.show_deployment() if options.deployment else commands.show_check()
 
 
 def _doctor(_: argparse.Namespace) -> int:
