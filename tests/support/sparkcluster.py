@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,14 +64,20 @@ class SparkCluster:
 @pytest.fixture(scope="session")
 def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkCluster]:
     """The cluster; it ends with the session."""
-    place = tmp_path_factory.mktemp("cluster")
+    with clustered(tmp_path_factory.mktemp("cluster"), seal_key, java) as cluster:
+        yield cluster
+
+
+@contextmanager
+def clustered(place: Path, seal_key: Path, java: Path, *, product: bool = True) -> Iterator[SparkCluster]:
+    """A cluster that ends with the block; without the product its workers have the key file alone."""
     env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED, "SPARK_DAEMON_MEMORY": "256m"}
     port = places.reserve_port()
     url = f"spark://{ports.LOOPBACK}:{port}"
     with ExitStack() as stack:
 
         def begin(directory: Path, words: list[str], env: Mapping[str, str], port: int) -> tuple[Any, int, Path]:
-            directory.mkdir(exist_ok=True)
+            directory.mkdir(parents=True, exist_ok=True)
             where = ["--host", ports.LOOPBACK, "--port", str(port), "--webui-port", str(places.reserve_port())]
             command = [program("spark-class"), f"{_DAEMON}.{words[0]}", *where, *words[1:]]
             return stack.enter_context(started(command, env, directory)), port, directory
@@ -79,16 +85,17 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java
         await_port(*begin(place / "master", ["master.Master"], env, port))
         (halts := place / "halts").mkdir()
         env[CRASH_ENV] = str(halts)
-        workers = [_machine(place / f"worker{number}", seal_key) for number in range(_WORKERS)]
+        workers = [_machine(place / f"worker{number}", seal_key, product) for number in range(_WORKERS)]
         words = ["worker.Worker", "--cores", "1", "--memory", "1g", url]
         for one in [begin(worker, words, env | own, places.reserve_port()) for worker, own in workers]:
             await_port(*one)
         yield SparkCluster(url, tuple(worker for worker, _ in workers), halts, SHORT_LIVED)
 
 
-def _machine(directory: Path, seal_key: Path) -> tuple[Path, dict[str, str]]:
+def _machine(directory: Path, seal_key: Path, product: bool) -> tuple[Path, dict[str, str]]:
     """A directory with what a machine of a cluster needs; its environment."""
-    for folder in ("include/sluice", "sql"):
+    (directory / "product" / "include").mkdir(parents=True)
+    for folder in ("include/sluice", "sql") if product else ():
         shutil.copytree(PROJECT / folder, directory / "product" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     key = Path(shutil.copy(seal_key, directory))
     return directory, {"PYTHONPATH": str(directory / "product" / "include"), KEY_FILE_ENV: str(key)}
