@@ -18,6 +18,8 @@ from support.launcher import clean
 from sluice.dev import wheel
 from sluice.paths import PROJECT
 
+# With later ones it does not start; it names no bounds.
+_OF_AIRFLOW_3_1_0 = ("fastapi==0.117.1", "structlog==25.4.0")
 _PRODUCT = ("sluice", "sluice_airflow", "sluice_airflow_dags")
 
 
@@ -82,7 +84,7 @@ def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = 
         # Both PySparks would have different versions.
         extras = [f"--extra={name}" for name in extras_of_the_wheel() if name != "connect"]
         named = ["--requirements", str(PROJECT / "pyproject.toml"), *extras, str(environment.wheel)]
-        environment.install("--resolution", "lowest-direct", *named)
+        environment.install("--resolution", "lowest-direct", *named, *_OF_AIRFLOW_3_1_0)
         environment.install("pytest", "pytest-xdist", "hypothesis", "moto[s3]", "flask", "flask-cors")
     elif beside:
         environment.install(*beside)

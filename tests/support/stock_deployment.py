@@ -65,14 +65,18 @@ class Deployment:
         return done.stdout
 
     def dags(self) -> list[dict[str, Any]]:
-        return self.api.ask("/api/v2/dags?tags=sluice&limit=100")["dags"]
+        try:
+            return self.api.ask("/api/v2/dags?tags=sluice&limit=100")["dags"]
+        except TimeoutError:
+            # The machine is busy.
+            return []
 
     def unpause(self) -> None:
         """Wait until Airflow has all DAGs, and unpause them."""
         wait_until(lambda: len(self.dags()) == DAGS, "the DAGs", 300)
         assert self.api.ask("/api/v2/importErrors")["total_entries"] == 0
         self.typed("airflow", "dags", "unpause", "--treat-dag-id-as-regex", "^acme_", "--yes")
-        assert not any(dag["is_paused"] for dag in self.dags())
+        wait_until(lambda: [dag["is_paused"] for dag in self.dags()] == [False] * DAGS, "the DAGs that are not paused")
 
     def replicate(self) -> None:
         """Fill the slave and change the master; the slave ends equal."""
