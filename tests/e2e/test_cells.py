@@ -1,4 +1,7 @@
-"""The same wheel beside other versions of Airflow and PySpark, which it leaves as they are."""
+"""The same wheel beside other versions of Airflow and PySpark, which it leaves as they are.
+
+Each pair has packages of its own to install and takes minutes, so all of them run by `./sluice test all` alone.
+"""
 
 from __future__ import annotations
 

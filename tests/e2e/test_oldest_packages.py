@@ -36,6 +36,7 @@ WHERE_INSTALLED = (
     "from airflow.providers.openlineage",
     "from airflow.providers.common.compat.openlineage",
     "from pyspark.sql.connect.client.retries",
+    "from pyspark.sql.datasource",
 )
 # Decisions, and each library that has to do with a server, a program or a file.
 THEIR_USES = ("unit", "integration/test_capture.py", "integration/test_iceberg.py", "integration/test_mariadb.py")

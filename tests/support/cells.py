@@ -48,4 +48,5 @@ class Cell(NamedTuple):
 CELLS = [
     Cell("3.1.8", "4.0.4"),
     Cell("3.2.2", "4.2.0"),
+    Cell("3.3.2", "3.5.9"),
 ]
