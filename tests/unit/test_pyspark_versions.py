@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from sluice.errors import SluiceError
@@ -34,3 +37,19 @@ def test_two_versions_of_pyspark_are_refused_with_the_command_that_leaves_one(in
 def test_two_packages_of_one_version_are_one_pyspark(install):
     install(pyspark="4.2.1", pyspark_client="4.2.1")
     expect_one_version()
+
+
+@pytest.mark.parametrize("name", ["_on_exit", "_cleanup_ml_cache", "_cleanup_ml"])
+def test_a_client_of_spark_connect_asks_for_nothing_when_its_process_ends(name):
+    program = f"""
+import atexit
+from types import SimpleNamespace
+from sluice.spark.versions import keep_quiet_at_exit
+class Client:
+    def {name}(self):
+        print("asked")
+client = Client()
+atexit.register(client.{name})
+keep_quiet_at_exit(SimpleNamespace(client=client))
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True).stdout == b""

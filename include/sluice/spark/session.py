@@ -68,6 +68,7 @@ def _connect(remote: str) -> SparkSession:
     os.environ["SPARK_USER"] = _shown
     session = SparkSession.builder.remote(remote).create()
     versions.limit_retries(session, _RETRIES, _MOST_PAUSE_MS)
+    versions.keep_quiet_at_exit(session)
     if files := os.environ.get(PY_FILES_ENV):
         session.addArtifacts(*files.split(","), pyfile=True)
     return session
