@@ -89,14 +89,14 @@ def _directories(context: Context) -> Iterator[Need]:
             yield Need(f"initial files of {name}", at_home(location), stored, "" if stored else _MOUNTED)
     for name, slave in settings.slaves.items():
         info = context.connections.get(slave.connection)
-        if info and info.conn_type == "fs":
-            yield Need(f"slave {name}", str(info.extra.get("path") or info.host), False, _MOUNTED)
+        if info and (path := info.extra.get("path")):
+            yield Need(f"slave {name}", str(path), False, _MOUNTED)
 
 
 def _addresses(context: Context) -> Iterator[Need]:
     """Connections that lead to another place from each machine."""
     for conn_id, info in context.connections.items():
-        if conn_id == context.config.spark or info.conn_type == "fs":
+        if conn_id == context.config.spark or "path" in info.extra:
             continue
         if info.host.startswith("/") or loopback.is_here(info.host):
             hint = f"{shell.connect(conn_id)} with a name that all machines know"
