@@ -29,6 +29,7 @@ SERVICES = (
     "spark-connect",
     "airflow-dag-processor",
     "airflow-triggerer",
+    "relay",
 )
 
 
