@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from subprocess import Popen
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from support import places
@@ -59,7 +60,7 @@ class Deployment:
         self._environment, self._env = environment, env
         self.api, self.master, self.slave = api, master, slave
 
-    def typed(self, *words: str, seconds: int = 240) -> str:
+    def typed(self, *words: str, seconds: int = 600) -> str:
         done = self._environment.run(*words, env=self._env, seconds=seconds)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -97,9 +98,27 @@ class Deployment:
         assert self.api.ask("/api/v2/dags/acme_bootstrap/dagRuns")["dag_runs"] == []
 
 
+class Machines(Protocol):
+    """Several machines, in place of one: what their environments and the configuration have more, and their services.
+    The configuration is a Variable then.
+    """
+
+    env: dict[str, str]
+    config: str
+
+    def start(self, stack: ExitStack, environment: Environment, env: dict[str, str], place: Path) -> Popen[bytes]:
+        """Start all processes of Airflow; the API server is returned."""
+
+
 @contextmanager
 def deployed(
-    environment: Environment, server: Any, java: Path, place: Path, *, connect: bool = True
+    environment: Environment,
+    server: Any,
+    java: Path,
+    place: Path,
+    *,
+    connect: bool = True,
+    machines: Machines | None = None,
 ) -> Iterator[Deployment]:
     """Run a deployment in an empty directory, until the block ends.
 
@@ -137,6 +156,8 @@ def deployed(
     (place / "etc").mkdir()
     (place / "etc" / "shop.yaml").write_text(CONFIG)
     env["SLUICE_CONFIG"] = str(place / "etc" / "shop.yaml")
+    if machines:
+        env |= machines.env | {"SLUICE_CONFIG": "airflow-variable:sluice"}
     properties = PROPERTIES | {
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
         "spark.connect.grpc.binding.port": str(spark_port),
@@ -144,6 +165,7 @@ def deployed(
     words = [word for name, value in properties.items() for word in ("--conf", f"{name}={value}")]
     spark = [str(environment.bin / "spark-submit"), "--master", "local[4]", *words, "--class", SERVER, "spark-internal"]
     spark_env = {name: env[name] for name in ("PATH", "HOME", "JAVA_HOME", "AIRFLOW_HOME", "PYSPARK_PYTHON")}
+    spark_env |= machines.env if machines else {}
     with (
         ExitStack() as stack,
         server.connect(infos["shop_master"]) as master,
@@ -158,9 +180,14 @@ def deployed(
         api = AirflowApi(ConnectionInfo("http", "127.0.0.1", port, "", "admin", "secret"))
         here = Deployment(environment, env, api, master, slave)
         here.typed("airflow", "db", "migrate")
+        if machines:
+            here.typed("airflow", "variables", "set", "sluice", CONFIG + machines.config)
         assert "made: the DAG file" in here.typed("sluice", "init")
-        airflow = [str(environment.bin / "airflow"), "standalone"]
-        services = stack.enter_context(started(airflow, env, place / "services"))
+        if machines:
+            services = machines.start(stack, environment, env, place)
+        else:
+            airflow = [str(environment.bin / "airflow"), "standalone"]
+            services = stack.enter_context(started(airflow, env, place / "services"))
         if connect:
             await_port(spark_server, spark_port, place / "spark")
         await_port(services, port, place / "services")
