@@ -3,9 +3,12 @@
 import argparse
 
 from sluice.context import Context
+from sluice.errors import TransientError
 from sluice.model import requester
 from sluice.spark.job import arguments, as_task, run
 from sluice.statements import issue, request
+
+_SPARK_DOES_NOT_ANSWER = 376
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,7 +21,12 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Execute it, then ask Airflow for a publisher. The result, which others may see, has no text and no answer."""
     options.people = requester.from_environment()
-    done = as_task(context, options, carry_out)
+    try:
+        done = as_task(context, options, carry_out)
+    except TransientError as error:
+        if error.code != _SPARK_DOES_NOT_ANSWER:
+            raise
+        raise issue.open_error(options.source, options.statement, error.fact) from None
     if done["hurried"]:
         issue.hurry(context, options.source)
     number = done["statement"]

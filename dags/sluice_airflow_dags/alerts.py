@@ -16,7 +16,7 @@ DOC = """
 Looks every {every_s:g} s at all replications, and at runs that failed. What `alerts` of the configuration asks for is
 told once when it begins, and once when it is over, in one message a look.
 
-**A failed run** told nobody what it should have; the next one tries again. No replication waits for this DAG.
+**A failed run** may have told nobody; the next one tells it again. No replication waits for this DAG.
 """
 
 

@@ -20,7 +20,7 @@ class _Direct(urllib.request.ProxyHandler):
 
 def is_here(address: str) -> bool:
     """Whether a host, or a host with a port, is of the loopback by its name."""
-    host = urlsplit(f"//{address}").hostname or ""
+    host = "::1" if address == "::1" else urlsplit(f"//{address}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -28,7 +28,7 @@ from sqlalchemy import func, select
 from sluice.config import configuration, configuration_text
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.errors import TransientError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.access import DagRight
 from sluice.model.pause_event import pause_state
 from sluice.pages.airflow import Visitor
@@ -90,7 +90,13 @@ class ApiServer:
         with self._lock:
             place = configuration.place()
             if time.monotonic() - self._read > _KEPT_S:
-                configuration_text.hand_over(place, variables.read)
+                try:
+                    configuration_text.hand_over(place, variables.read)
+                except SluiceError as error:
+                    if self._context is None:
+                        raise
+                    _log.warning("pages go on with the configuration that they have: %s", error)
+                    self._read = time.monotonic()
             stamp = (place, configuration_text.environment(), *_stat(place))
             if self._context is None or stamp != self._stamp or time.monotonic() - self._read > _KEPT_S:
                 settings = self._context.config if self._context and stamp == self._stamp else configuration.load()

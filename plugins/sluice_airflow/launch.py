@@ -48,25 +48,28 @@ def connect_environment(spark: Any) -> dict[str, str]:
     `headers`, which the client sends with each call: by one of them a cluster of several is chosen.
 
     Raises:
-        ConfigError: a token would have to travel in the clear, which the client refuses.
+        ConfigError: a token, or headers, would have to travel in the clear.
     """
     host = spark.host or "localhost"
+    headers = {name: str(value) for name, value in (spark.extra_dejson.get("headers") or {}).items()}
     tls = str(spark.extra_dejson.get("use_ssl", "")).lower() == "true"
     if host in _LOOPBACK:
         # PySpark sends a token without TLS to the host of exactly this name, and to no other (ChannelBuilder).
         host = "localhost"
-    elif spark.password and not tls:
+    elif (spark.password or headers) and not tls:
         raise ConfigError(
             17,
-            f"connection {spark.conn_id} has a token, but reaches {host} without TLS",
+            f"connection {spark.conn_id} has a token or headers, but reaches {host} without TLS",
             "put the Connect server on the loopback of the machine that runs the tasks, or set use_ssl in the extra",
         )
     options = ([f"user_id={quote(spark.login)}"] if spark.login else []) + (["use_ssl=true"] if tls else [])
-    options += [f"{name}={quote(value)}" for name, value in (spark.extra_dejson.get("headers") or {}).items()]
+    options += [f"{quote(name)}={quote(value)}" for name, value in headers.items()]
     remote = f"sc://{host}:{spark.port or 15002}/" + (f";{';'.join(options)}" if options else "")
     made = {REMOTE_ENV: remote}
     if files := spark.extra_dejson.get("py-files"):
         made[PY_FILES_ENV] = files
+    for value in headers.values():
+        mask_secret(value)
     if spark.password:
         mask_secret(spark.password)
         made[TOKEN_ENV] = spark.password

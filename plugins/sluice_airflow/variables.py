@@ -6,16 +6,15 @@ import os
 import sys
 import warnings
 
-from airflow.models import Variable
-
 from sluice.config import configuration, configuration_text
 from sluice.config.configuration import Config
 
 
 def read(name: str) -> str | None:
-    """The text of a Variable, as a task, the parser of DAGs or a server of Airflow gets it; none if there is no such
-    one.
-    """
+    """The text of a Variable, as this process of Airflow gets it; None if Airflow gives none."""
+    # Airflow and its local settings may print when they are imported.
+    from airflow.models import Variable
+
     with warnings.catch_warnings():
         # In a task Airflow asks its SDK itself, and says that we should. At a shell the SDK finds no database.
         warnings.simplefilter("ignore", DeprecationWarning)

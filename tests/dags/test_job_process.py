@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from support.waiting import until
 
+from sluice.errors import TransientError
 from sluice_airflow.child import Child, Output
 
 
@@ -110,3 +112,14 @@ def test_the_reason_is_the_jobs_error_or_its_last_lines(lines, reason):
     for line in lines:
         output.take(line)
     assert output.reason == reason
+
+
+def test_a_statement_that_spark_lost_is_not_to_be_issued_again_before_it_was_looked_at(job_module, monkeypatch):
+    def lose(*_):
+        raise TransientError(376, "Spark lost it", "the run tries again by itself")
+
+    job = job_module("statement")
+    monkeypatch.setattr(job, "as_task", lose)
+    with pytest.raises(TransientError, match=r"SLC-109: .*statement 7 was executed: Spark lost it") as told:
+        job.call(None, argparse.Namespace(source="flights", statement=7))
+    assert "statement flights --show 7" in told.value.hint

@@ -16,6 +16,7 @@ from support.waiting import until
 
 from sluice.config.configuration import Config
 from sluice.connections import open_sealed
+from sluice.errors import ConfigError
 from sluice_airflow import api_server, launch
 from sluice_airflow.failures import JobCrashed, JobFailed, JobPostponed
 from sluice_airflow.operator import SluiceSparkOperator
@@ -204,6 +205,10 @@ def test_a_far_connect_server_is_reached_by_tls_with_its_headers(deployment, con
     remote = launch.connect_environment(BaseHook.get_connection("test_spark"))["SPARK_REMOTE"]
     assert remote.startswith("sc://far.example:15002/;user_id=me;use_ssl=true;")
     assert DefaultChannelBuilder(remote).metadata() == [("x-databricks-cluster-id", "7=;x")]
+    # A header may be a secret.
+    connect("test_spark", conn_type="spark_connect", host="far.example", extra={"headers": {"x-org": 7}})
+    with pytest.raises(ConfigError, match=r"SLC-017: .*token or headers.* without TLS"):
+        launch.connect_environment(BaseHook.get_connection("test_spark"))
 
 
 def test_a_terminal_error_fails_the_task_in_the_jobs_own_words(deployment, context):

@@ -87,7 +87,7 @@ def test_nobody_reaches_what_nobody_was_named_for(rendered):
     made = rendered(relay={"enabled": True})
     assert "ingress" not in made["NetworkPolicy", "demo-relay"]["spec"]
     (rule,) = made["NetworkPolicy", "demo-connect"]["spec"]["ingress"]
-    assert rule["from"] == [{"podSelector": {"matchLabels": {"tier": "airflow"}}}]
+    assert rule["from"] == [{"podSelector": {"matchLabels": {"tier": "airflow", "component": "worker"}}}]
     assert {kind for kind, _ in rendered(connect={"enabled": False})} == {"ConfigMap"}
 
 
@@ -105,7 +105,7 @@ def test_the_environment_is_that_of_the_compose_file(rendered):
         ({"secret": {"sealKey": "short", "connections": {}}}, "at '/secret/sealKey'"),
         ({"config": {"sources": {}}}, "missing properties 'slaves', 'replications'"),
         ({"relay": {"form": []}}, "additional properties 'form' not allowed"),
-        ({"airflow": {"podLabels": {"tier": None}}}, "at '/airflow/podLabels'"),
+        ({"airflow": {"podLabels": {"tier": None, "component": None}}}, "at '/airflow/podLabels'"),
     ],
 )
 def test_values_that_cannot_work_are_refused(rendered, values, fault):

@@ -13,6 +13,7 @@ from support.sparkserver import TOKEN, job_environment
 from support.world import SOURCE
 
 from sluice.spark.change_source import find_changes, read_segment, register
+from sluice.statements import issue
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -91,6 +92,13 @@ def test_they_begin_behind_a_position(world, spark):
     read, later = changes(spark, world, since=place)
     assert later == rows[1:]
     assert read.rdd.getNumPartitions() < len(world.context.manifest(SOURCE).kept_segments()) + 1
+
+
+def test_a_statement_on_all_nodes_is_a_row_since_the_rows_that_it_changed_are_not_in_the_log(world, spark):
+    issue.issue(world.context, SOURCE, "INSERT INTO t VALUES (9)")
+    world.publish()
+    _, rows = changes(spark, world)
+    assert [(row.sluice_action, row.id, row.sluice_old) for row in rows[-2:]] == [("T", None, None), ("S", None, None)]
 
 
 def test_values_of_columns_that_changed_are_among_the_texts(world, spark):

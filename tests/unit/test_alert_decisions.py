@@ -37,7 +37,7 @@ def ago(since: int, held: int, **told: bool) -> KnownAlert:
         pytest.param([], {STOPPED: ago(90, 60, begun=True, unsure=True)}, {"over": [STOPPED]}, id="over-at-least"),
         pytest.param([], {STOPPED: ago(30, 30)}, {"gone": [STOPPED]}, id="over-before-it-was-told"),
         pytest.param(
-            [STOPPED], {STOPPED: ago(900, 90, begun=True, over=True, unsure=True)}, {"kept": [STOPPED]}, id="anew"
+            [STOPPED], {STOPPED: ago(900, 90, begun=True, over=True, unsure=True)}, {"begun": [STOPPED]}, id="anew"
         ),
         pytest.param([FAILED], {}, {"begun": [FAILED]}, id="a-run-at-once"),
         pytest.param([], {FAILED: ago(3600, 60, begun=True)}, {"gone": [FAILED]}, id="a-run-is-never-over"),

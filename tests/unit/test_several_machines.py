@@ -49,6 +49,7 @@ def test_what_is_on_one_machine_alone_is_named_with_what_to_do(look, tmp_path, m
     assert bad.keys() == {
         "configuration", "sealing key", "change log", "initial files of lake", "slave lake", "connection shop", "Spark",
     }  # fmt: skip
+    assert {what for what in bad if rows[what].good is False} == {"sealing key", "connection shop", "Spark"}
     assert rows["change log"].here == str(tmp_path / "changelog")
     assert "s3://" in bad["change log"]
     assert "sluice init" in bad["sealing key"]
@@ -66,7 +67,13 @@ def test_what_all_machines_reach_is_good(look, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("host", "kind", "good"),
-    [("local[4]", "spark", True), ("spark://localhost", "spark", False), ("connect.example", "spark_connect", True)],
+    [
+        ("local[4]", "spark", True),
+        ("spark://localhost", "spark", False),
+        ("::1", "spark_connect", False),
+        ("", "spark_connect", False),
+        ("connect.example", "spark_connect", True),
+    ],
 )
 def test_a_spark_is_in_the_job_or_where_all_workers_reach_it(look, host, kind, good):
     assert look("s3://bucket/log", ConnectionInfo(kind, host, 1), "db1.example")["Spark"].good is good

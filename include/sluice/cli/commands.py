@@ -56,10 +56,10 @@ def show_check() -> int:
 
 
 def show_deployment() -> int:
-    """Print what several machines need, as far as this one can tell. 0 if nothing is to be done."""
+    """Print what several machines need, as far as this one can tell. 0 if nothing is wrong here."""
     rows = list(several_machines.needs(_context()))
     print(several_machines.as_table(rows))
-    return 0 if all(row.good for row in rows) else 1
+    return 1 if any(row.good is False for row in rows) else 0
 
 
 def export(source: str, first: int | None, last: int | None, form: str, to: Path | None) -> int:

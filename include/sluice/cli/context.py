@@ -79,7 +79,7 @@ def airflow_environment() -> dict[str, str]:
 def _ask_airflow(variable: str) -> str | None:
     """The text of an Airflow Variable; None if there is none. Raises ConfigError SLC-002, Airflow fails."""
     command = [sys.executable, "-m", "sluice_airflow.variables", variable]
-    asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True, check=False)
+    asked = subprocess.run(command, env=airflow_environment(), capture_output=True, encoding="utf-8", check=False)
     if asked.returncode:
         reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise ConfigError(

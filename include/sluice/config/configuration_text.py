@@ -62,8 +62,8 @@ def hand_over(place: str, ask: Callable[[str], str | None]) -> None:
     Raises:
         ConfigError: SLC-002, there is none, it cannot be read, or it is too long to be handed over.
     """
-    os.environ.pop(TEXT_ENV, None)
     if is_file(place):
+        os.environ.pop(TEXT_ENV, None)
         return
     content = _variable(place, ask) if place.startswith(_VARIABLE) else _read_url(place)
     handed = base64.b64encode(zlib.compress(f"{place}\n".encode() + content)).decode()
@@ -111,8 +111,9 @@ def _variable(place: str, ask: Callable[[str], str | None]) -> bytes:
         return text.encode()
     raise ConfigError(
         2,
-        f"the configuration is to be the Airflow Variable {name!r}, and Airflow has none of that name",
-        f'type: {shell.airflow("variables", "set", name)} "$(cat FILE)"; or let {CONFIG_ENV} name another place',
+        f"the configuration is to be the Airflow Variable {name!r}, and Airflow gave no text for it",
+        f"see whether there is one: {shell.airflow('variables', 'get', name)}. If not, type: "
+        f'{shell.airflow("variables", "set", name)} "$(cat FILE)"; or let {CONFIG_ENV} name another place',
     )
 
 

@@ -47,9 +47,7 @@ def decide(
     after, held = timedelta(seconds=after_s), set(held)
     changes = AlertChanges([], [], [], [])
     for alert in sorted(held):
-        before = known.get(alert)
-        if before is None or before.over:
-            before = KnownAlert(now, now)
+        before = known.get(alert) or KnownAlert(now, now)
         told = not before.unsure if before.begun else not (is_run(alert) or now - before.since >= after)
         (changes.kept if told else changes.begun).append(alert)
     for alert, before in sorted(known.items(), key=lambda entry: entry[0]):

@@ -29,13 +29,13 @@ class Need:
 
     Attributes:
         here: how this machine has it.
-        good: whether several machines can go by that.
+        good: whether several machines can go by that; None if a person has to look at the others.
         there: what each machine has; or what to do.
     """
 
     what: str
     here: str
-    good: bool
+    good: bool | None
     there: str
 
 
@@ -45,15 +45,15 @@ def needs(context: Context) -> Iterator[Need]:
     shown = f"{place} ({context.config.fingerprint})"
     if configuration_text.is_file(place):
         named = f"{configuration_text.CONFIG_ENV}=airflow-variable:NAME"
-        yield Need("configuration", shown, False, f"copy it to this path of each, or set {named}, or a URL")
+        yield Need("configuration", shown, None, f"copy it to this path of each, or set {named}, or a URL")
     else:
         yield Need("configuration", shown, True, "the same place for each process of Airflow")
     yield _key()
-    stored = "://" in context.config.change_log_url
+    stored = _is_stored(context.config.change_log_url)
     yield Need(HOME_ENV, str(home()), True, "of its own on each machine" if stored else "of its own, but for the rest")
     to_store = "; or let `change_log` be a URL, such as s3://BUCKET/changelog"
     place = context.config.change_log_url
-    yield Need("change log", place, stored, "each has its login" if stored else f"{_MOUNTED}{to_store}")
+    yield Need("change log", place, stored or None, "each has its login" if stored else f"{_MOUNTED}{to_store}")
     yield from _directories(context)
     yield from _addresses(context)
     if spark := context.connections.get(context.config.spark):
@@ -62,10 +62,16 @@ def needs(context: Context) -> Iterator[Need]:
 
 def as_table(rows: Sequence[Need]) -> str:
     """Needs as a table, for people."""
-    lines = [_HEAD, *(("ok" if row.good else "FAIL", row.what, row.here, row.there) for row in rows)]
+    words = {True: "ok", False: "FAIL", None: "look"}
+    lines = [_HEAD, *((words[row.good], row.what, row.here, row.there) for row in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(_HEAD))]
     padded = (zip(line, widths, strict=True) for line in lines)
     return "\n".join("  ".join(cell.ljust(width) for cell, width in line).rstrip() for line in padded)
+
+
+def _is_stored(location: str) -> bool:
+    """Whether a location is in an object store, and not in a directory."""
+    return "://" in location and not location.startswith("file:")
 
 
 def _key() -> Need:
@@ -85,12 +91,12 @@ def _directories(context: Context) -> Iterator[Need]:
     files += [(name, slave.initial_files.location) for name, slave in settings.slaves.items()]
     for name, location in files:
         if location != _BY_DEFAULT:
-            stored = "://" in location
-            yield Need(f"initial files of {name}", at_home(location), stored, "" if stored else _MOUNTED)
+            stored = _is_stored(location)
+            yield Need(f"initial files of {name}", at_home(location), stored or None, "" if stored else _MOUNTED)
     for name, slave in settings.slaves.items():
         info = context.connections.get(slave.connection)
         if info and (path := info.extra.get("path")):
-            yield Need(f"slave {name}", str(path), False, _MOUNTED)
+            yield Need(f"slave {name}", str(path), _is_stored(str(path)) or None, _MOUNTED)
 
 
 def _addresses(context: Context) -> Iterator[Need]:
@@ -98,15 +104,16 @@ def _addresses(context: Context) -> Iterator[Need]:
     for conn_id, info in context.connections.items():
         if conn_id == context.config.spark or "path" in info.extra:
             continue
-        if info.host.startswith("/") or loopback.is_here(info.host):
+        # libpq takes a socket of this machine where a database has no host.
+        if info.host.startswith("/") or loopback.is_here(info.host) or (info.database and not info.host):
             hint = f"{shell.connect(conn_id)} with a name that all machines know"
-            yield Need(f"connection {conn_id}", info.host, False, hint)
+            yield Need(f"connection {conn_id}", info.host or "a socket", False, hint)
 
 
 def _spark(info: ConnectionInfo) -> Need:
     here = f"{info.conn_type} {info.host}"
     if info.host.startswith("local["):
         return Need("Spark", here, True, "in each job, so each worker has a Java and cores for it")
-    if loopback.is_here(info.host.rpartition("//")[2]):
+    if not info.host or loopback.is_here(info.host.rpartition("//")[2]):
         return Need("Spark", here, False, "one on each worker; or name the machine that all reach")
     return Need("Spark", here, True, "executors have the key, and what `py-files` names is on each worker")

@@ -18,8 +18,8 @@ from sluice.changelog.manifest import Manifest, Segment
 from sluice.config.configuration import Config
 from sluice.connections import open_sealed, seal
 from sluice.context import Context
-from sluice.errors import ConfigError, SluiceError
-from sluice.model.action import ROWS
+from sluice.errors import ConfigError, LogTrimmed, SluiceError
+from sluice.model.action import ROWS, Action
 from sluice.model.layout import Column, Layout
 from sluice.model.log_place import LogPlace
 from sluice.model.names import TableName
@@ -80,7 +80,10 @@ def register(spark: SparkSession, context: Context) -> None:
             return from_arrow_schema(self._changes().schema)
 
         def reader(self, schema: StructType) -> DataSourceReader:
-            return ChangeReader(self._changes())
+            changes = self._changes()
+            if from_arrow_schema(changes.schema).simpleString() != schema.simpleString():
+                raise _refusal(f"{changes.table} has other columns than when it was loaded; load it again")
+            return ChangeReader(changes)
 
         def _changes(self) -> TableChanges:
             return find_changes(_context(config, sealed), self.options)
@@ -158,11 +161,13 @@ def read_segment(context: Context, changes: TableChanges, segment: Segment) -> I
         numbers = batch.column("layout").to_numpy()
         layouts |= manifest.layouts(set(np.unique(numbers).tolist()) - layouts.keys())
         ours = [number for number, layout in layouts.items() if layout.name == changes.table]
+        of_table = pc.and_(
+            pc.is_in(batch.column("layout"), pa.array(ours, pa.int64())),
+            pc.is_in(batch.column("action"), pa.array(sorted(ROWS), pa.string())),
+        )
+        # A statement on all nodes stands in place of the rows that it changed, whichever table has them.
         wanted = pc.and_(
-            pc.and_(
-                pc.is_in(batch.column("layout"), pa.array(ours, pa.int64())),
-                pc.is_in(batch.column("action"), pa.array(sorted(ROWS), pa.string())),
-            ),
+            pc.or_(of_table, pc.equal(batch.column("action"), Action.STATEMENT)),
             pc.greater(batch.column("ordinal"), begin),
         )
         yield from _rows(changes, segment.number, batch.filter(wanted), layouts)
@@ -175,7 +180,11 @@ def _batches(
         yield from batches
     except SluiceError:
         # A file that goes after its segment was trimmed is no damage.
-        changed_keys.expect_kept(manifest, after, end)
+        try:
+            changed_keys.expect_kept(manifest, after, end)
+        except LogTrimmed as trimmed:
+            trimmed.hint = "not all was read; load it again, with a later `since`"
+            raise
         raise
 
 
@@ -187,7 +196,7 @@ def _rows(
     ends = [*(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(batch)]
     begin = 0
     for end in ends if len(batch) else []:
-        some, layout = batch.slice(begin, end - begin), layouts[int(numbers[begin])]
+        some, layout = batch.slice(begin, end - begin), layouts.get(int(numbers[begin]))
         what = [
             pa.repeat(pa.scalar(segment, pa.int64()), len(some)),
             *(some.column(name) for name in ("ordinal", "repl_key", "trans_key", "action")),
@@ -198,9 +207,10 @@ def _rows(
         begin = end
 
 
-def _side(columns: Sequence[Column], layout: Layout, images: pa.ListArray) -> pa.Table:
+def _side(columns: Sequence[Column], layout: Layout | None, images: pa.ListArray) -> pa.Table:
     """Images under the newest columns. What had another type then, or is no column any more, is among the texts."""
-    known = {column.name: (index, column.type) for index, column in enumerate(layout.columns) if not column.generated}
+    there = layout.columns if layout else ()
+    known = {column.name: (index, column.type) for index, column in enumerate(there) if not column.generated}
     texts = {name: _cell(images, index) for name, (index, _) in known.items()}
     same = {column.name for column in columns if known.get(column.name, (0, ""))[1] == column.type}
     nothing = pa.nulls(len(images), pa.string())

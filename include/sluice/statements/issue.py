@@ -124,7 +124,7 @@ class _Attempt:
         try:
             statement_results.record_commit(self._context.store, self._number)
         except TransientError as error:
-            raise self._open(error.fact) from error
+            raise open_error(self._source, self._number, error.fact) from error
         return self._done
 
     def record_failure(self, error: SluiceError) -> None:
@@ -159,17 +159,19 @@ class _Attempt:
             if fate is not TransactionOutcome.RUNNING:
                 return fate
             if time.monotonic() >= end:
-                raise self._open(error.fact) from error
+                raise open_error(self._source, self._number, error.fact) from error
             time.sleep(_LOOK_S)
 
-    def _open(self, why: str) -> TransientError:
-        shown = shell.sluice("statement", self._source, "--show", self._number)
-        return TransientError(
-            109,
-            f"it is not known yet whether statement {self._number} was executed: {why}",
-            f"do not issue it again before you have seen `{shown}`: it finds out as soon as the master and the "
-            "control store answer",
-        )
+
+def open_error(source: str, number: int, why: str) -> TransientError:
+    """Nobody knows yet whether the master executed a statement."""
+    shown = shell.sluice("statement", source, "--show", number)
+    return TransientError(
+        109,
+        f"it is not known yet whether statement {number} was executed: {why}",
+        f"do not issue it again before you have seen `{shown}`: it finds out as soon as the master and the "
+        "control store answer",
+    )
 
 
 def resolve(context: Context, source: str) -> None:

@@ -50,8 +50,6 @@ def change(
         changes = decide(now, known)
         for each in (*changes.begun, *changes.kept):
             values: dict[str, Any] = {"held_at": now}
-            if (before := known.get(each)) is None or before.over:
-                values |= {"since": now, "told": None, "teller": None}
             if each in changes.begun:
                 values |= {"told": _BEGUN, "teller": run}
             row = insert(alert).values(source=each.source, slave=each.slave, what=each.what, **values)
