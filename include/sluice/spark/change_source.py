@@ -165,7 +165,7 @@ def read_segment(context: Context, changes: TableChanges, segment: Segment) -> I
             pc.is_in(batch.column("layout"), pa.array(ours, pa.int64())),
             pc.is_in(batch.column("action"), pa.array(sorted(ROWS), pa.string())),
         )
-        # A statement on all nodes stands in place of the rows that it changed, whichever table has them.
+        # A statement on all nodes is in the log instead of the rows that it changed, of any table.
         wanted = pc.and_(
             pc.or_(of_table, pc.equal(batch.column("action"), Action.STATEMENT)),
             pc.greater(batch.column("ordinal"), begin),

@@ -164,7 +164,7 @@ class _Attempt:
 
 
 def open_error(source: str, number: int, why: str) -> TransientError:
-    """Nobody knows yet whether the master executed a statement."""
+    """The error of a statement that the master may have executed."""
     shown = shell.sluice("statement", source, "--show", number)
     return TransientError(
         109,
