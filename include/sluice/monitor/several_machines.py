@@ -13,6 +13,7 @@ from sluice import loopback, shell
 from sluice.config import configuration, configuration_text
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, key_file
 from sluice.context import Context
+from sluice.monitor.status import align
 from sluice.paths import HOME_ENV, at_home, home
 
 _HEAD = ("", "WHAT", "HERE", "ON SEVERAL MACHINES")
@@ -63,10 +64,7 @@ def needs(context: Context) -> Iterator[Need]:
 def as_table(rows: Sequence[Need]) -> str:
     """Needs as a table, for people."""
     words = {True: "ok", False: "FAIL", None: "look"}
-    lines = [_HEAD, *((words[row.good], row.what, row.here, row.there) for row in rows)]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(_HEAD))]
-    padded = (zip(line, widths, strict=True) for line in lines)
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in line).rstrip() for line in padded)
+    return "\n".join(align([_HEAD, *((words[row.good], row.what, row.here, row.there) for row in rows)]))
 
 
 def _is_stored(location: str) -> bool:

@@ -202,6 +202,12 @@ def as_json(rows: Sequence[ReplicationStatus]) -> str:
     return json.dumps([asdict(row) for row in rows], indent=2)
 
 
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table whose columns are as wide as their longest cells."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
 def as_table(rows: Sequence[ReplicationStatus]) -> str:
     """Replications as a table, for people."""
     several = len({row.source for row in rows}) > 1
@@ -230,8 +236,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
         )
         for row in rows
     ]
-    widths = [max(len(line[index]) for line in (head, *body)) for index in range(len(head))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
+    lines = align([head, *body])
     notes = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     notes |= {f"source {row.source}: {note}": None for row in rows for note in row.unwatched}
     notes |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
@@ -251,7 +256,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     notes |= dict.fromkeys(not_in_force({row.pair: row.configurations for row in rows}))
-    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
+    return "\n".join([*lines, *(note.replace("\n", "\n    ") for note in notes)])
 
 
 def _compared_text(row: ReplicationStatus) -> str:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sluice.changelog import changed_keys
 from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.schema import NO_LAYOUT
 from sluice.config.configuration import Config
 from sluice.connections import open_sealed, seal
 from sluice.context import Context
@@ -159,7 +160,8 @@ def read_segment(context: Context, changes: TableChanges, segment: Segment) -> I
         context.files().read(segment.file, begin), manifest, Position(segment.number, begin), segment.end
     ):
         numbers = batch.column("layout").to_numpy()
-        layouts |= manifest.layouts(set(np.unique(numbers).tolist()) - layouts.keys())
+        if unknown := set(np.unique(numbers).tolist()) - layouts.keys() - {NO_LAYOUT}:
+            layouts |= manifest.layouts(unknown)
         ours = [number for number, layout in layouts.items() if layout.name == changes.table]
         of_table = pc.and_(
             pc.is_in(batch.column("layout"), pa.array(ours, pa.int64())),
@@ -211,7 +213,7 @@ def _side(columns: Sequence[Column], layout: Layout | None, images: pa.ListArray
     """Images under the newest columns. What had another type then, or is no column any more, is among the texts."""
     there = layout.columns if layout else ()
     known = {column.name: (index, column.type) for index, column in enumerate(there) if not column.generated}
-    texts = {name: _cell(images, index) for name, (index, _) in known.items()}
+    texts = {name: pc.list_element(images, index) for name, (index, _) in known.items()}
     same = {column.name for column in columns if known.get(column.name, (0, ""))[1] == column.type}
     nothing = pa.nulls(len(images), pa.string())
     rows = typed(columns, [texts[column.name] if column.name in same else nothing for column in columns])
@@ -226,12 +228,6 @@ def _side(columns: Sequence[Column], layout: Layout | None, images: pa.ListArray
     return rows.set_column(
         rows.schema.get_field_index(TEXT), rows.schema.field(TEXT), pa.array(merged, rows.schema.field(TEXT).type)
     )
-
-
-def _cell(images: pa.ListArray, index: int) -> pa.Array:
-    """One column of images; NULL where there is none."""
-    places = pc.if_else(images.is_null(), None, pc.add(images.offsets[:-1], index))
-    return images.values.take(places)
 
 
 def _arrays(rows: pa.Table) -> list[pa.Array]:
