@@ -8,7 +8,7 @@ import yaml
 from playwright.sync_api import expect
 from support.auth_managers import expected, let_airflow_decide, try_to_cancel
 from support.browser import opened, quiet, ready, shot
-from support.login_airflow import PASSWORD, log_in, served
+from support.login_airflow import PASSWORD, log_in, serve
 from support.world import SOURCE
 
 pytestmark = [pytest.mark.full, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -23,7 +23,7 @@ def fab(pages_world, tmp_path):
     pages_world.settings["pages"] = {"users": {"fred": "initiator"}}
     (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(pages_world.settings))
     people = (f"{who}={roles}" for who, roles in PEOPLE.items())
-    with served(pages_world, tmp_path / "fab", MANAGER, *people) as port:
+    with serve(pages_world, tmp_path / "fab", MANAGER, *people) as port:
         yield port
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from support import browser, openid_server
 from support.auth_managers import expected, let_airflow_decide, try_to_cancel
-from support.login_airflow import PASSWORD, log_in, served
+from support.login_airflow import PASSWORD, log_in, serve
 from support.openid_server import REALM
 
 pytestmark = [pytest.mark.full, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -25,11 +25,11 @@ RIGHTS = {
 def keycloak(pages_world, tmp_path):
     """The port of its API server."""
     let_airflow_decide(pages_world, **dict.fromkeys(RIGHTS, "admin"))
-    with openid_server.opened(RIGHTS, PASSWORD, browser="anna") as address:
+    with openid_server.serve(RIGHTS, PASSWORD, browser="anna") as address:
         settings = {"SERVER_URL": address, "REALM": REALM, "CLIENT_ID": "airflow", "CLIENT_SECRET": "canary-of-client"}
         env = {f"AIRFLOW__KEYCLOAK_AUTH_MANAGER__{name}": value for name, value in settings.items()}
         base = {"AIRFLOW__API__BASE_URL": "http://127.0.0.1:{port}"}
-        with served(pages_world, tmp_path / "keycloak", MANAGER, **env, **base) as port:
+        with serve(pages_world, tmp_path / "keycloak", MANAGER, **env, **base) as port:
             yield port
 
 

@@ -41,7 +41,7 @@ RELAY = {"enabled": True, "from": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}
 
 
 @pytest.fixture(scope="module")
-def rendered(tmp_path_factory):
+def render(tmp_path_factory):
     """Renders the chart with values, and checks each object: the objects by kind and name, or why it is refused."""
     launcher = runpy.run_path(str(PROJECT / "sluice"))
     env = launcher["install_environment"]()
@@ -49,18 +49,18 @@ def rendered(tmp_path_factory):
     for words in (("venv", str(python.parents[1])), ("pip", "install", "--python", str(python), *PACKAGES)):
         subprocess.run([launcher["find_uv"](env), *words, "--quiet"], env=env, check=True, timeout=300)
 
-    def rendering(**values: object) -> dict[tuple[str, str], dict] | str:
+    def make(**values: object) -> dict[tuple[str, str], dict] | str:
         words = [python, "-c", RENDER, CHART, " ".join(KUBERNETES), json.dumps(VALUES | values)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
         if done.returncode:
             return done.stderr
         return {(each["kind"], each["metadata"]["name"]): each for each in json.loads(done.stdout)}
 
-    return rendering
+    return make
 
 
-def test_all_that_airflows_chart_lacks_is_made_and_valid(rendered, tmp_path):
-    made = rendered(relay=RELAY, homeClaim="log")
+def test_all_that_airflows_chart_lacks_is_made_and_valid(render, tmp_path):
+    made = render(relay=RELAY, homeClaim="log")
     kinds = [("Deployment", "Service", "NetworkPolicy"), ("demo-connect", "demo-relay")]
     assert set(made) == {(kind, name) for kind in kinds[0] for name in kinds[1]} | {("ConfigMap", "demo")}
     for name in kinds[1]:
@@ -77,23 +77,23 @@ def test_all_that_airflows_chart_lacks_is_made_and_valid(rendered, tmp_path):
     assert configuration.load(file).relay.address == "0.0.0.0"
 
 
-def test_a_secret_is_made_where_none_is_named(rendered):
+def test_a_secret_is_made_where_none_is_named(render):
     connections = {"p": {"conn_type": "generic", "password": "{{ x }} '\"\\ \n"}}
-    made = rendered(secret={"sealKey": f"{'k' * 43}=", "connections": connections})
+    made = render(secret={"sealKey": f"{'k' * 43}=", "connections": connections})
     assert json.loads(made["Secret", "demo"]["stringData"]["connections.json"]) == connections
 
 
-def test_nobody_reaches_what_nobody_was_named_for(rendered):
-    made = rendered(relay={"enabled": True})
+def test_nobody_reaches_what_nobody_was_named_for(render):
+    made = render(relay={"enabled": True})
     assert "ingress" not in made["NetworkPolicy", "demo-relay"]["spec"]
     (rule,) = made["NetworkPolicy", "demo-connect"]["spec"]["ingress"]
     assert rule["from"] == [{"podSelector": {"matchLabels": {"tier": "airflow", "component": "worker"}}}]
-    assert {kind for kind, _ in rendered(connect={"enabled": False})} == {"ConfigMap"}
+    assert {kind for kind, _ in render(connect={"enabled": False})} == {"ConfigMap"}
 
 
-def test_the_environment_is_that_of_the_compose_file(rendered):
+def test_the_environment_is_that_of_the_compose_file(render):
     services = yaml.safe_load((PROJECT / "docker-compose.yaml").read_text(encoding="utf-8"))["services"]
-    (container,) = rendered(relay=RELAY)["Deployment", "demo-relay"]["spec"]["template"]["spec"]["containers"]
+    (container,) = render(relay=RELAY)["Deployment", "demo-relay"]["spec"]["template"]["spec"]["containers"]
     assert container["args"] == services["relay"]["command"]
     assert {each["name"] for each in container["env"]} <= services["relay"]["environment"].keys()
 
@@ -108,5 +108,5 @@ def test_the_environment_is_that_of_the_compose_file(rendered):
         ({"airflow": {"podLabels": {"tier": None, "component": None}}}, "at '/airflow/podLabels'"),
     ],
 )
-def test_values_that_cannot_work_are_refused(rendered, values, fault):
-    assert fault in rendered(**values)
+def test_values_that_cannot_work_are_refused(render, values, fault):
+    assert fault in render(**values)

@@ -33,7 +33,7 @@ _HOSTS = {
 }
 
 
-def typed(*words: str, seconds: int = 600, check: bool = True) -> str:
+def run(*words: str, seconds: int = 600, check: bool = True) -> str:
     """What a command prints."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False)
     assert done.returncode == 0 or not check, f"{words[:3]}: {done.stdout}{done.stderr}"
@@ -46,18 +46,18 @@ def networks(tag: str) -> Iterator[Mapping[str, str]]:
     names = {name: f"{tag}-{name}" for name in _ADDRESSES}
     try:
         for name in names.values():
-            typed("ip", "netns", "add", name)
+            run("ip", "netns", "add", name)
         other = ("type", "veth", "peer", "name", "eth0", "netns", names["spark"])
-        typed("ip", "link", "add", "name", "eth0", "netns", names["airflow"], *other)
+        run("ip", "link", "add", "name", "eth0", "netns", names["airflow"], *other)
         for name, address in _ADDRESSES.items():
             inside = ("ip", "-netns", names[name])
-            typed(*inside, "address", "add", f"{address}/24", "dev", "eth0")
+            run(*inside, "address", "add", f"{address}/24", "dev", "eth0")
             for device in ("lo", "eth0"):
-                typed(*inside, "link", "set", device, "up")
+                run(*inside, "link", "set", device, "up")
         yield names
     finally:
         for name in names.values():
-            typed("ip", "netns", "del", name, check=False)
+            run("ip", "netns", "del", name, check=False)
 
 
 def write_secrets(folder: Path, infos: Mapping[str, ConnectionInfo]) -> None:
@@ -109,7 +109,7 @@ class Containers:
         mounts |= {folder: str(folder) for folder in self.shared}
         words += [word for outside, inside in mounts.items() for word in ("--volume", f"{outside}:{inside}")]
         self.started.append(name)
-        typed("podman", "run", *([] if wait else ["--detach"]), *words, self.image, *entry["command"])
+        run("podman", "run", *([] if wait else ["--detach"]), *words, self.image, *entry["command"])
 
     def _secrets(self, service: str, entry: Mapping[str, Any]) -> Path:
         folder = self.place / "of-services" / service
@@ -132,16 +132,16 @@ class Containers:
 
     def shell(self, *words: str, check: bool = True) -> str:
         """What a command prints that a person types into the scheduler's container."""
-        return typed("podman", "exec", f"{self.tag}-airflow-scheduler", *words, check=check)
+        return run("podman", "exec", f"{self.tag}-airflow-scheduler", *words, check=check)
 
     def logs(self, service: str) -> str:
         """The last lines of a service."""
-        return typed("podman", "logs", "--tail", "40", f"{self.tag}-{service}", check=False)
+        return run("podman", "logs", "--tail", "40", f"{self.tag}-{service}", check=False)
 
     def remove(self) -> None:
         """End and remove them."""
         for name in reversed(self.started):
-            typed("podman", "rm", "--force", "--time", "5", name, check=False)
+            run("podman", "rm", "--force", "--time", "5", name, check=False)
 
 
 def is_possible() -> bool:

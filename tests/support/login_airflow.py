@@ -24,7 +24,7 @@ PASSWORD = "canary-5f3a9c-password"
 
 
 @contextmanager
-def served(world: Any, home: Path, manager: str, *people: str, **settings: str) -> Iterator[int]:
+def serve(world: Any, home: Path, manager: str, *people: str, **settings: str) -> Iterator[int]:
     """Run one with the configuration and the connections of a world; its port.
 
     Args:

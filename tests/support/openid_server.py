@@ -20,7 +20,7 @@ _SECRET = "a secret of the server's alone, which is long enough"
 
 
 @contextmanager
-def opened(rights: Mapping[str, set[str]], password: str, browser: str) -> Iterator[str]:
+def serve(rights: Mapping[str, set[str]], password: str, browser: str) -> Iterator[str]:
     """Run one; its address.
 
     Args:
