@@ -3,9 +3,9 @@
 import argparse
 
 from sluice.context import Context
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.initial_update.options import MODES
-from sluice.spark.job import arguments, key_options, run, table_options
+from sluice.spark.job import arguments, in_task, key_options, run, table_options
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,20 +25,18 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The update that the arguments ask for."""
-    return inhibit(
-        context,
-        options.source,
-        options.slaves,
-        tables=options.tables,
-        keys=options.keys,
-        mode=options.mode,
-        store=options.store,
-        version=options.version,
-        force=options.force,
-        resume=options.resume,
-        cascade=options.cascade,
-        after=options.after,
+    request = InhibitRequest(
+        options.tables,
+        options.keys,
+        options.mode,
+        options.store,
+        options.version,
+        options.force,
+        options.resume,
+        options.cascade,
+        options.after,
     )
+    return inhibit(context, options.source, options.slaves, request, in_task(context, options))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import argparse
 
 from sluice.context import Context
 from sluice.initial_update.release import release
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, in_task, run
 from sluice.state.ddl_question import Reactivation
 
 
@@ -20,7 +20,7 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The release that the arguments stand for."""
     approved = options.approved if options.answer == Reactivation.RELEASE else 0
-    return release(context, options.source, options.slaves, approved, options.who)
+    return release(context, options.source, options.slaves, approved, options.who, in_task(context, options))
 
 
 if __name__ == "__main__":

@@ -3,12 +3,10 @@
 import argparse
 
 from sluice.context import Context
-from sluice.errors import TransientError
+from sluice.errors import WorkLost
 from sluice.model import requester
 from sluice.spark.job import arguments, as_task, run
 from sluice.statements import issue, request
-
-_SPARK_DOES_NOT_ANSWER = 376
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,9 +21,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     options.people = requester.from_environment()
     try:
         done = as_task(context, options, carry_out)
-    except TransientError as error:
-        if error.code != _SPARK_DOES_NOT_ANSWER:
-            raise
+    except WorkLost as error:
         raise issue.open_error(options.source, options.statement, error.fact) from None
     if done["hurried"]:
         issue.hurry(context, options.source)

@@ -120,6 +120,10 @@ class FencedError(TransientError):
         super().__init__(code, fact, hint or nothing)
 
 
+class WorkLost(TransientError):
+    """Spark lost work that it is not to begin twice: it may have been done, or not."""
+
+
 class LockTimeout(TransientError):
     """Somebody else's lock is in the way."""
 

@@ -20,6 +20,8 @@ from sluice.library_errors import classify
 Result = dict[str, Any]
 # A function of a module, or a `functools.partial` of one, with arguments that can be pickled.
 Work = Callable[[Context], Result]
+# Does a work, here or elsewhere.
+Do = Callable[[Work], Result]
 
 
 class RunningStep(Protocol):
@@ -67,6 +69,11 @@ def run_step(steps: Steps, name: str, work: Work, meanwhile: Callable[[], None])
         running.cancel()
         raise
     return result
+
+
+def do_here(context: Context) -> Do:
+    """Do works in this process."""
+    return lambda work: work(context)
 
 
 class LocalSteps:

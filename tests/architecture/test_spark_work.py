@@ -9,7 +9,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = PROJECT / "include" / "docs" / "adr" / "0014-work-on-executors.md"
 # What gives Spark a part of a job's work.
-PARTS = {"as_task", "load", "load_blocks", "compare_all", "steps"}
+PARTS = {"as_task", "in_task", "load", "load_blocks", "compare_all", "steps"}
 WHOLE, PART, NOTHING = "all", "a part", "nothing"
 
 

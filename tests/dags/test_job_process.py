@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from support.waiting import until
 
-from sluice.errors import TransientError
+from sluice.errors import TransientError, WorkLost
 from sluice_airflow.child import Child, Output
 
 
@@ -116,7 +116,7 @@ def test_the_reason_is_the_jobs_error_or_its_last_lines(lines, reason):
 
 def test_a_statement_that_spark_lost_is_not_to_be_issued_again_before_it_was_looked_at(job_module, monkeypatch):
     def lose(*_):
-        raise TransientError(376, "Spark lost it", "the run tries again by itself")
+        raise WorkLost(376, "Spark lost it", "the run tries again by itself")
 
     job = job_module("statement")
     monkeypatch.setattr(job, "as_task", lose)

@@ -15,7 +15,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.files.target import StoredTables
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.initial_update.release import abandon
 from sluice.monitor import status
 from sluice.state.replication import Status
@@ -239,7 +239,7 @@ def test_an_update_that_is_under_way_is_in_the_way_of_another_unless_that_is_for
     assert "force" in refused.value.hint
     assert statuses(world) == [Status.INITIAL, Status.NORMAL]
     assert (gate(world, "geneva"), airflow.at_work["initial_update/first"]["state"]) == ({}, "running")
-    inhibit(world.context, SOURCE, world.slaves, force=True)
+    inhibit(world.context, SOURCE, world.slaves, InhibitRequest(force=True))
     assert airflow.at_work["initial_update/first"]["state"] == "failed"
     assert world.dump()["failed"] == {}
     world.release()

@@ -7,7 +7,7 @@ import pytest
 from sluice.cli.parser import main
 from sluice.commands.clear_queue import clear_queue
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import TableName
 from sluice.state.dispatcher import Hold
@@ -96,7 +96,7 @@ def test_no_table_alone_makes_a_slave_equal_whose_queue_was_cleared(world):
     world.publish()
     cleared(world)
     with pytest.raises(SluiceError, match="SLC-196"):
-        inhibit(world.context, "flights", ["zurich"], tables=[TableName("public", "t")])
+        inhibit(world.context, "flights", ["zurich"], InhibitRequest(tables=[TableName("public", "t")]))
 
 
 def test_a_slave_that_is_away_needs_not_be_asked(world, monkeypatch):

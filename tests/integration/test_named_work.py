@@ -103,7 +103,7 @@ def test_a_job_is_shown_by_its_name_and_does_its_work_on_an_executor(updating, r
     assert names >= {
         *(f"sluice.{job} {SOURCE}" for job in ("bootstrap", "publish", "statement")),
         *(f"sluice.{job} {pair}" for job in ("drain", "question", "decide", "losses", "administer")),
-        f"sluice.dump {pair} geneva",
+        *(f"sluice.{job} {pair} geneva" for job in ("inhibit", "dump", "release")),
         "sluice.housekeeping",
     }
     with world.context.store.begin() as connection:

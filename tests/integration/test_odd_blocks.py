@@ -11,7 +11,7 @@ from support.world import SOURCE
 from sluice.drain.run import drain
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import ONLINE, dump
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.initial_update.release import release
 from sluice.publish.run import publish
 from sluice.state.replication import ReplicationEvent, Status
@@ -83,7 +83,7 @@ def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_b
     world.at("hub").execute("DELETE FROM t WHERE id BETWEEN 100 AND 109")
     world.at("hub").execute("UPDATE t SET n = -1 WHERE id BETWEEN 110 AND 119")
     for master in ("east", "west"):
-        inhibit(world.context, master, ["hub"], keys=["public.t: 100 .. 119"])
+        inhibit(world.context, master, ["hub"], InhibitRequest(keys=["public.t: 100 .. 119"]))
         dump(world.context, master, ["hub"], load_here, mode=ONLINE)
         release(world.context, master, ["hub"])
         with background(*jobs):

@@ -12,7 +12,6 @@ from support.world import SOURCE
 
 from sluice.errors import FencedError, SluiceError
 from sluice.initial_update import dump as dumping
-from sluice.initial_update import release as releasing
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import ONLINE
@@ -20,7 +19,7 @@ from sluice.initial_update.files.target import StoredTables
 from sluice.model.names import TableName
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
-from sluice.store import replications
+from sluice.store import replications, transfers
 
 pytestmark = [pytest.mark.postgres]
 
@@ -140,19 +139,20 @@ def test_a_try_of_a_dump_that_was_overtaken_does_not_give_the_update_up(world, a
 
 
 def test_the_gate_that_another_update_shut_is_not_opened(world, acting_as, monkeypatch):
-    go_on = releasing._go_on
+    pending, overtook = transfers.pending_transfer, []
 
-    def overtaken(context, pair):
-        go_on(context, pair)
-        acting_as("second")
-        world.inhibit("zurich", force=True)
-        acting_as("first")
+    def overtaken(store, pair):
+        if not overtook:
+            overtook.append(acting_as("second"))
+            world.inhibit("zurich", force=True)
+            acting_as("first")
+        return pending(store, pair)
 
     acting_as("first")
     world.inhibit("zurich")
     world.dump("zurich")
     with monkeypatch.context() as patch:
-        patch.setattr(releasing, "_go_on", overtaken)
+        patch.setattr(transfers, "pending_transfer", overtaken)
         assert world.release("zurich") == {"released": []}
     assert list(gate(world, "zurich")) == [Hold.INITIAL]
     acting_as("second")

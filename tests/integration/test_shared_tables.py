@@ -11,7 +11,7 @@ from sluice.drain.run import drain
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.model.names import Pair, TableName
 from sluice.monitor.check import findings
 from sluice.publish.run import publish
@@ -63,7 +63,7 @@ def test_an_update_that_would_empty_a_table_of_several_masters_is_refused(world)
         assert "SLC-230: " in found.text
     for chosen in ({}, {"tables": [TableName("public", "t")]}, {"keys": ["public.t: 0 .. 9"]}):
         with pytest.raises(SluiceError, match=r"SLC-230: .*public.t \(public.t of west\)") as caught:
-            inhibit(world.context, "east", ["hub"], **chosen)
+            inhibit(world.context, "east", ["hub"], InhibitRequest(**chosen))
         assert "on_existing_rows: merge" in caught.value.hint
     assert (keys(world), statuses(world)) == ([1, 2, 3], [Status.NORMAL] * 2)
     # What is configured otherwise after an update was asked for.

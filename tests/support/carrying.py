@@ -15,7 +15,7 @@ from support.world import SOURCE
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receive import receive
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.store import transfers
 
 LIMIT = 20_000
@@ -48,7 +48,7 @@ class Carried:
 
     def store(self, *slaves: str, force: bool = False) -> dict[str, Any]:
         """An initial update up to where somebody has to carry it."""
-        inhibit(self.world.context, SOURCE, slaves or self.world.slaves, force=force)
+        inhibit(self.world.context, SOURCE, slaves or self.world.slaves, InhibitRequest(force=force))
         done = dump(self.world.context, SOURCE, slaves or self.world.slaves, load_here, store=True)
         self.world.release(*slaves)
         return done

@@ -20,7 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import dump
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.initial_update.release import release
 from sluice.paths import HOME_ENV
 from sluice.vendors.protocol.compare import Comparison
@@ -94,7 +94,7 @@ class UpdatingWorld(World):
         return super().rows(name, f"{self.renamed.get(name, {}).get(schema, schema)}.{relative}")
 
     def inhibit(self, *slaves: str, **how: Any) -> dict[str, Any]:
-        return inhibit(self.context, SOURCE, slaves or self.slaves, **how)
+        return inhibit(self.context, SOURCE, slaves or self.slaves, InhibitRequest(**how))
 
     def dump(self, *slaves: str, load: Load = load_here, **how: Any) -> dict[str, Any]:
         return dump(self.context, SOURCE, slaves or self.slaves, load, **how)

@@ -23,7 +23,7 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import dump
-from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.inhibit import InhibitRequest, inhibit
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.publish.run import publish
@@ -225,7 +225,7 @@ def _begin(context: Context, progress: Progress) -> None:
     context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
     for slave, mode in ((FOLLOWER, "snapshot"), (LOADED, "online")):
         with progress.step(f"initial update of {slave}, {mode}"):
-            inhibit(context, SOURCE, [slave], mode=mode)
+            inhibit(context, SOURCE, [slave], InhibitRequest(mode=mode))
             dump(context, SOURCE, [slave], load_chunks, mode=mode)
             release(context, SOURCE, [slave])
     replications.record(context.store, Pair(SOURCE, FOLLOWER), Happened.VERIFIED)

@@ -6,7 +6,7 @@ whatever it wants to write into the store.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -52,7 +52,21 @@ def cancel(
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
         context.config.replication(source, pair.slave)
-    store, done = context.store, Cancelled()
+    done = Cancelled()
+    ended = end_updates(context, pairs, why, who)
+    end_runs(context, ended, done)
+    for pair in pairs:
+        if pair not in ended:
+            done.idle[pair.slave] = str(replications.get(context.store, pair).status)
+            event("nothing to cancel", slave=pair.slave, status=done.idle[pair.slave])
+    done.cancelled = [pair.slave for pair in ended]
+    done.next = shell.update(source, done.cancelled) if ended else ""
+    return done
+
+
+def end_updates(context: Context, pairs: Sequence[Pair], why: str, who: str | None = None) -> dict[Pair, int]:
+    """End the updates of these slaves in the store, and fence their jobs out; the numbers of the ended ones."""
+    store = context.store
     with ExitStack() as stack:
         held: dict[Pair, tuple[int, Lease]] = {}
         for pair in pairs:
@@ -62,18 +76,16 @@ def cancel(
                 lease = stack.enter_context(leases.hold_lease(store, f"drain {pair}", force=True))
                 if updates.cancel(store, known, why, who):
                     held[pair] = known.update_id or 0, lease
-        for pair, (number, _) in held.items():
-            _end(context, pair, number, done)
         for pair, (number, lease) in held.items():
             fence_out(context, pair, lease)
             event("cancelled", slave=pair.slave, update=number)
-    for pair in pairs:
-        if pair not in held:
-            done.idle[pair.slave] = str(replications.get(store, pair).status)
-            event("nothing to cancel", slave=pair.slave, status=done.idle[pair.slave])
-    done.cancelled = [pair.slave for pair in held]
-    done.next = shell.update(source, done.cancelled) if held else ""
-    return done
+    return {pair: number for pair, (number, _) in held.items()}
+
+
+def end_runs(context: Context, ended: Mapping[Pair, int], done: Cancelled) -> None:
+    """End the runs that are at work on updates that were ended."""
+    for pair, number in ended.items():
+        _end(context, pair, number, done)
 
 
 def _end(context: Context, pair: Pair, number: int, done: Cancelled) -> None:

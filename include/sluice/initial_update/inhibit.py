@@ -1,9 +1,14 @@
-"""The first step: the slave's gate shuts, and what is held back is obsolete (guide: "Preparing the update")."""
+"""The first step: the slave's gate shuts, and what is held back is obsolete (guide: "Preparing the update").
+
+Airflow is asked before, and told after, what the databases are asked and told as one work.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 
 from sluice import shell
 from sluice.airflow_api import standby
@@ -11,7 +16,7 @@ from sluice.capture.unwatched import expect_present
 from sluice.context import Context
 from sluice.errors import ConfigError, Lossy, SluiceError
 from sluice.initial_update import loss_approval
-from sluice.initial_update.cancel import cancel
+from sluice.initial_update.cancel import Cancelled, end_runs, end_updates
 from sluice.initial_update.fence import fence_out
 from sluice.initial_update.options import ONLINE, SNAPSHOT, expect_together
 from sluice.initial_update.participants import restart
@@ -21,30 +26,16 @@ from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import UNDER_WAY, Status
+from sluice.steps import Do, Result, do_here
 from sluice.store import blocked, cascades, kept_versions, leases, loaded_slaves, replications, transfers, updates
 from sluice.throttle import active
 
 
-def inhibit(
-    context: Context,
-    source: str,
-    slaves: Sequence[str],
-    *,
-    tables: Sequence[TableName] = (),
-    keys: Sequence[str] = (),
-    mode: str = "",
-    store: bool = False,
-    version: str = "",
-    force: bool = False,
-    resume: bool = False,
-    cascade: str = "",
-    after: Sequence[str] = (),
-) -> dict[str, object]:
-    """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
+@dataclass(frozen=True)
+class InhibitRequest:
+    """The choices of a run, as they were typed.
 
-    An update whose run is gone is given up for it.
-
-    Args:
+    Attributes:
         tables: the ones to be filled; all if none is named. The others keep their rows then.
         keys: ranges of keys, as `sluice.model.key_range` reads them; all other rows stay.
         mode: how rows are to come; as they may, if it is not given.
@@ -52,6 +43,46 @@ def inhibit(
         force: cancel the updates that they are in.
         resume: they go on where an update broke off, if they can, and perhaps with their stream as it is.
         cascade, after: what is filled once they have been, and what led to this; see `sluice.store.cascades`.
+    """
+
+    tables: Sequence[TableName] = ()
+    keys: Sequence[str] = ()
+    mode: str = ""
+    store: bool = False
+    version: str = ""
+    force: bool = False
+    resume: bool = False
+    cascade: str = ""
+    after: Sequence[str] = ()
+
+
+ALL = InhibitRequest()
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """The answers of Airflow about a slave.
+
+    Attributes:
+        paused_by: the person who paused its drain.
+        update: the one that is under way, if there is one.
+        runs: at work on it; None if Airflow does not tell.
+    """
+
+    paused_by: str | None
+    update: int | None = None
+    runs: Sequence[str] | None = None
+
+
+def inhibit(
+    context: Context, source: str, slaves: Sequence[str], request: InhibitRequest = ALL, do: Do | None = None
+) -> dict[str, object]:
+    """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
+
+    An update whose run is gone is given up for it.
+
+    Args:
+        do: does what databases are asked and told; else it is done here.
 
     Raises:
         SluiceError: SLC-020 if one of them is in an update already, if it waits for data that is on its way by
@@ -69,7 +100,31 @@ def inhibit(
         raise ConfigError(914, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     pairs = _drop_cancelled(context, pairs)
-    mode = mode or (ONLINE if keys else SNAPSHOT)
+    heard = {pair: _ask_airflow(context, pair) for pair in pairs}
+    done = (do or do_here(context))(partial(_shut_gates, source=source, heard=heard, request=request))
+    end_runs(context, {Pair(source, slave): number for slave, number in done["ended"].items()}, Cancelled())
+    if refused := done.get("refused"):
+        code, fact, hint = refused
+        error = SluiceError(code, fact, hint)
+        for slave, number in done["to_allow"].items():
+            loss_approval.send(context, Pair(source, slave), number, error)
+        raise error
+    return {"update": done["update"], "slaves": done["slaves"]}
+
+
+def _ask_airflow(context: Context, pair: Pair) -> _Heard:
+    paused_by = standby.paused_by(context.store, pair, context.switch(pair))
+    known = replications.get(context.store, pair)
+    if known.status not in UNDER_WAY or updates.is_put_off(context.store, known):
+        return _Heard(paused_by)
+    runs = context.runs().at_work(pair, updates.run_of(context.store, known.update_id))
+    return _Heard(paused_by, known.update_id, runs)
+
+
+def _shut_gates(context: Context, source: str, heard: Mapping[Pair, _Heard], request: InhibitRequest) -> Result:
+    """Check what is asked for, and do it. Updates that it ended, and what people may allow, are told in its result."""
+    pairs, tables, keys, resume = list(heard), request.tables, request.keys, request.resume
+    mode = request.mode or (ONLINE if keys else SNAPSHOT)
     between = _parse_keys(keys, tables, mode)
     if mode == ONLINE and context.config.source(source).blocks.max_active is not None:
         active(context, source)
@@ -77,24 +132,27 @@ def inhibit(
     only = _chosen_tables(
         context, source, present, [*tables, *(interval.table for interval in between)], whole=not keys
     )
-    older = kept_versions.requested_version(context.config.source(source), version)
-    expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
-    following = None if cascade.strip() == cascades.NONE else context.config.parse_pair(cascade)
+    older = kept_versions.requested_version(context.config.source(source), request.version)
+    expect_together(mode, some=bool(only), keys=bool(keys), store=request.store, older=older)
+    following = None if request.cascade.strip() == cascades.NONE else context.config.parse_pair(request.cascade)
     number, begun = _current_update(context, pairs)
     wanted = [pair for pair in pairs if pair not in begun]
     for pair in wanted:
-        if not force:
-            _refuse_under_way(context, pair)
-        _refuse_paused(context, pair)
+        if not request.force:
+            _refuse_under_way(context, pair, heard[pair])
+        _refuse_paused(pair, heard[pair])
         _refuse_excluded(context, pair, only)
         if only:
             _refuse_inexact(context, pair, only, whole=not keys)
     if wanted:
         newest = older == context.config.source(source).messages.version
-        choices = UpdateChoices(mode, only, between, store, resume, "" if newest else older)
-        _refuse_impossible(context, wanted, choices, keys)
-    if under_way := [pair.slave for pair in wanted if replications.get(context.store, pair).status in UNDER_WAY]:
-        cancel(context, source, under_way, why="another initial update was asked for")
+        choices = UpdateChoices(mode, only, between, request.store, resume, "" if newest else older)
+        try:
+            expect_possible(context, wanted, choices)
+        except UpdateRefused as refused:
+            told = [refused.code, refused.fact, refused.hint]
+            return {"ended": {}, "refused": told, "to_allow": _prepare_questions(context, refused, choices, keys)}
+    ended = end_updates(context, wanted, why="another initial update was asked for")
     number = number or updates.new(context.store, source, only, keys)
     with ExitStack() as stack:
         # Before the state: a job that cancels this update has a later epoch, and is not fenced out here.
@@ -105,7 +163,7 @@ def inhibit(
         # A run that begins with this task wants all of it anew.
         loaded_slaves.keep_current(context.store, number, {})
         for pair in pairs:
-            cascades.remember(context.store, pair, cascade, following, after)
+            cascades.remember(context.store, pair, request.cascade, following, request.after)
         # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
         # failure ends in INCONSISTENT. Somebody may have cancelled it by now for some of them.
         if not (only or resume):
@@ -113,10 +171,14 @@ def inhibit(
         for pair in pairs:
             fence_out(context, pair, held[pair])
             event("inhibited", slave=pair.slave, update=number)
-    return {"update": number, "slaves": [pair.slave for pair in pairs]}
+    return {
+        "update": number,
+        "slaves": [pair.slave for pair in pairs],
+        "ended": {pair.slave: update for pair, update in ended.items()},
+    }
 
 
-def _refuse_under_way(context: Context, pair: Pair) -> None:
+def _refuse_under_way(context: Context, pair: Pair, heard: _Heard) -> None:
     """Refuse a second update while one is running; one whose job died without a report is over."""
     if carried := transfers.pending_transfer(context.store, pair):
         raise SluiceError(
@@ -129,28 +191,29 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
     known = replications.get(context.store, pair)
     if known.status not in UNDER_WAY or updates.is_put_off(context.store, known):
         return
-    begun_by = updates.run_of(context.store, known.update_id)
-    at_work = context.runs().at_work(pair, begun_by)
-    if at_work != []:
+    # Of an update that began since, Airflow was not asked.
+    runs = heard.runs if heard.update == known.update_id else None
+    if runs is None or runs:
+        named = ", ".join(runs or [updates.run_of(context.store, known.update_id)])
         raise SluiceError(
             20,
-            f"an initial update of slave {pair.slave} is under way, in {', '.join(at_work or [begun_by])}",
+            f"an initial update of slave {pair.slave} is under way, in {named}",
             f"nothing was changed; wait for it. Or end it, with {shell.cancel(pair)}, and trigger initial_update "
             "again, or at once with `force`",
         )
 
 
-def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: UpdateChoices, keys: Sequence[str]) -> None:
-    """Refuse an update that would fail later, as far as that is known now. Losses are put as a question."""
-    try:
-        expect_possible(context, pairs, choices)
-    except UpdateRefused as refused:
-        for pair, error in refused.why.items():
-            if isinstance(error, Lossy) and error.allowable:
-                number = updates.new(context.store, pair.source, choices.tables, keys, UpdateState.REFUSED)
-                loss_approval.ask(context, pair, number, error, choices.as_asked)
-        # HINTs say by now who is asked.
-        raise UpdateRefused(refused.why) from None
+def _prepare_questions(
+    context: Context, refused: UpdateRefused, choices: UpdateChoices, keys: Sequence[str]
+) -> dict[str, int]:
+    """Put losses that people may allow as questions; the numbers of the refused updates, by slave."""
+    prepared = {}
+    for pair, error in refused.why.items():
+        if isinstance(error, Lossy) and error.allowable:
+            number = updates.new(context.store, pair.source, choices.tables, keys, UpdateState.REFUSED)
+            loss_approval.prepare(context, pair, number, choices.as_asked)
+            prepared[pair.slave] = number
+    return prepared
 
 
 def _parse_keys(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[KeyInterval]:
@@ -210,9 +273,9 @@ def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *,
     )
 
 
-def _refuse_paused(context: Context, pair: Pair) -> None:
+def _refuse_paused(pair: Pair, heard: _Heard) -> None:
     """A person's pause is respected, so the update could not end: say so before anything is emptied."""
-    if who := standby.paused_by(context.store, pair, context.switch(pair)):
+    if who := heard.paused_by:
         raise SluiceError(
             96,
             f"an initial update of {pair.slave} could not end: its drain DAG was paused by {who}",

@@ -24,14 +24,22 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
         error: what the update ended with; its HINT says so if people are asked.
         chosen: see `sluice.store.updates.put_off`.
     """
-    if not isinstance(error, Lossy) or not error.allowable:
-        return
+    if isinstance(error, Lossy) and error.allowable:
+        prepare(context, pair, update, chosen)
+        send(context, pair, update, error)
+
+
+def prepare(context: Context, pair: Pair, update: int, chosen: Mapping[str, object]) -> None:
+    """Store what Airflow is to ask people."""
     updates.keep_choices(context.store, update, chosen)
     conf = {"source": pair.source, "slave": pair.slave, "refused": update}
-    wanted = PendingRun(APPROVE_LOSSES, _run(pair, update), conf)
     with context.store.begin() as connection:
-        pending_runs.put(connection, pair, wanted)
-    if wanted.run in outbox.send(context.store, context.runs(), pair):
+        pending_runs.put(connection, pair, PendingRun(APPROVE_LOSSES, _run(pair, update), conf))
+
+
+def send(context: Context, pair: Pair, update: int, error: SluiceError) -> None:
+    """Have Airflow ask what was prepared. The HINT of the error says so then."""
+    if _run(pair, update) in outbox.send(context.store, context.runs(), pair):
         dag = context.config.dag_id(APPROVE_LOSSES)
         error.hint = (
             f"people are asked in Airflow (Required actions of {dag}), and if they approve, the update runs again by "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from sluice.context import Context
 from sluice.initial_update.files import approval
@@ -10,11 +11,17 @@ from sluice.log import event
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, ReplicationEvent, Status
+from sluice.steps import Do, Result, do_here
 from sluice.store import replications, transfers, updates
 
 
 def release(
-    context: Context, source: str, slaves: Sequence[str], approved: int = 0, who: str = ""
+    context: Context,
+    source: str,
+    slaves: Sequence[str],
+    approved: int = 0,
+    who: str = "",
+    do: Do | None = None,
 ) -> dict[str, object]:
     """INITIAL -> TRANSITION for every slave that was dumped; its drain delivers from now on.
 
@@ -26,12 +33,32 @@ def release(
     Args:
         approved: the update that somebody may have been asked about, and has not refused.
         who: that was, if anybody was asked.
+        do: does what databases are asked and told; else it is done here.
 
     Raises:
         TransientError: SLC-302, Airflow did not unpause the DAG of a drain that had failed.
     """
-    released = []
-    for slave in slaves:
+    paused = {slave: _paused_by(context, Pair(source, slave)) for slave in slaves}
+    done = (do or do_here(context))(partial(_open_gates, source=source, paused=paused, approved=approved, who=who))
+    for slave in done["failed_before"]:
+        _lift_exception(context, Pair(source, slave))
+    return {"released": done["released"]}
+
+
+def _paused_by(context: Context, pair: Pair) -> str | None:
+    """The person who keeps a drain paused, if one does."""
+    paused = context.switch(pair).find_pause()
+    return (paused.actor or "somebody") if paused else None
+
+
+def _open_gates(context: Context, source: str, paused: Mapping[str, str | None], approved: int, who: str) -> Result:
+    """Open the gates of slaves whose data is in. Slaves on an error are named once more.
+
+    Args:
+        paused: the people who keep drains paused, by slave.
+    """
+    released, failed_before = [], []
+    for slave, paused_by in paused.items():
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
         if not updates.may_end(context.store, known, context.config.dag_id(RECEIVE_INITIAL_FILES)):
@@ -46,7 +73,10 @@ def release(
         if carried and not approval.may_go_on(context, carried, approved):
             event("waiting", slave=slave)
         elif known.status in UNDER_WAY:
-            _go_on(context, pair)
+            failed = Hold.EXCEPTION in replications.holds(context.store, pair)
+            if paused_by and not failed:
+                # No drain runs that could have noticed it.
+                replications.shut(context.store, pair, Hold.ADMIN, "the drain DAG was paused", paused_by)
             reason = f"the initial data is in, and {who} approved" if who else "the initial data is in"
             if not replications.open_gate(context.store, pair, known.update_id, reason):
                 event("left alone", slave=slave, update=known.update_id, why="another update took its place")
@@ -54,21 +84,17 @@ def release(
             if carried:
                 transfers.end(context.store, pair, carried.update)
             released.append(slave)
+            if failed:
+                failed_before.append(slave)
             event("released", slave=slave)
-    return {"released": released}
+    return {"released": released, "failed_before": failed_before}
 
 
-def _go_on(context: Context, pair: Pair) -> None:
-    """Lift a standby by EXCEPTION together with the pause that came with it; note the pause of a person."""
-    switch = context.switch(pair)
-    holds = replications.holds(context.store, pair)
-    if Hold.EXCEPTION in holds:
-        if Hold.ADMIN not in holds:
-            switch.unpause()
-        replications.lift(context.store, pair, Hold.EXCEPTION, "the initial data replaced what it failed on")
-    elif paused := switch.find_pause():
-        # No drain runs that could have noticed it.
-        replications.shut(context.store, pair, Hold.ADMIN, "the drain DAG was paused", paused.actor or "somebody")
+def _lift_exception(context: Context, pair: Pair) -> None:
+    """Lift a standby by EXCEPTION together with the pause that came with it. Until then no drain runs."""
+    if Hold.ADMIN not in replications.holds(context.store, pair):
+        context.switch(pair).unpause()
+    replications.lift(context.store, pair, Hold.EXCEPTION, "the initial data replaced what it failed on")
 
 
 def abandon(context: Context, source: str, slaves: Sequence[str], why: str = "") -> dict[str, object]:

@@ -31,6 +31,7 @@ from sluice.process_end import leave_process
 from sluice.spark import session
 from sluice.spark.step_factory import do_once
 from sluice.spark_environment import work_name
+from sluice.steps import Do
 
 DEFECT = 1
 TERMINAL = 3
@@ -123,7 +124,12 @@ def run_as_task(parser: argparse.ArgumentParser, call: Call) -> None:
 
 def as_task(context: Context, options: argparse.Namespace, call: Call) -> dict[str, Any]:
     """Do a call as one Spark task. It is not done twice: what is lost of it is for the next try of Airflow."""
-    return do_once(context, _name(options), partial(_do, call, options))
+    return in_task(context, options)(partial(_do, call, options))
+
+
+def in_task(context: Context, options: argparse.Namespace) -> Do:
+    """Do works as Spark tasks, each as `as_task` does a call."""
+    return partial(do_once, context, _name(options))
 
 
 def _do(call: Call, options: argparse.Namespace, context: Context) -> dict[str, Any]:

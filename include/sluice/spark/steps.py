@@ -15,7 +15,7 @@ from pyspark.errors import PythonException
 from sluice import shell
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
-from sluice.errors import AGAIN, TransientError
+from sluice.errors import AGAIN, TransientError, WorkLost
 from sluice.library_errors import classify
 from sluice.log import event, record_events, replay
 from sluice.spark import session
@@ -145,8 +145,8 @@ def _expect_first(name: str) -> None:
         raise _lost_work_error(name, "its executor ended before it said what it had done")
 
 
-def _lost_work_error(name: str, reason: str) -> TransientError:
-    return TransientError(
+def _lost_work_error(name: str, reason: str) -> WorkLost:
+    return WorkLost(
         376,
         f"Spark lost {name!r}: {reason}",
         f"it may have been done, or not, which `{shell.status()}` shows; look into the log of Spark's server, or of "
