@@ -9,6 +9,7 @@ from sluice.repair import chosen_rows, rule_choice
 from sluice.repair.run import RepairRequest, repair
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, run, table_options
+from sluice.spark.step_factory import steps
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,7 +39,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         chosen_rows.numbers(options.rows) if options.rows is not None else None,
         rule_choice.choose(options.rule, options.column),
     )
-    return repair(context, wanted, compare_all)
+    return repair(context, wanted, compare_all, steps=steps(context))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
        to_jsonb(u) - 'snapshot' - CASE WHEN :by_table AND r.status IN ('INITIAL', 'TRANSITION') THEN ''
            ELSE 'by_table' END AS update,
        (SELECT k.progress FROM point k JOIN barrier w ON w.point = k.id
-         WHERE k.source = r.source AND w.slave = r.slave AND k.progress IS NOT NULL AND k.deadline > clock_timestamp()
+         WHERE k.source = r.source AND w.slave = r.slave AND k.progress ->> 'run' IS NOT NULL AND k.deadline > clock_timestamp()
          ORDER BY k.id DESC LIMIT 1) AS comparing,
        c.compared, c.different, c.ranges, c.percent, c.since,
        (SELECT jsonb_object_agg(d."table", d.rows) FROM (SELECT "table", max(rows) AS rows FROM differing

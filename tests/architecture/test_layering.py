@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "arrow_rows",
         "arrow_without_pandas",
         "release",
+        "spark.errors",
     ),
     ("state", "values", "extensions", "shell", "loopback"),
     ("connections", "hints", "expressions", "storage"),

@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.full, pytest.mark.postgres, pytest.mark.spark, pytest.
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
 
+MANY = "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT g, 'a' FROM generate_series(1, 1300) AS g"
+
 
 def change(world):
     """Transactions enough for a sweep, or a batch, after each of those that are killed."""
@@ -76,6 +78,23 @@ def test_workers_and_executors_that_are_killed_in_a_step(world, spark_cluster, j
     assert world.queued() == set()
     assert world.position() == world.context.manifest(SOURCE).end()
     is_whole(world)
+
+
+def test_rows_of_a_repair_whose_executors_are_killed_are_counted_once(updating, spark_cluster, java, tmp_path):
+    """One dies before it commits 500 of 1,300 keys, and one behind that, before it says so."""
+    world = updating(MANY, ["public.t"], {}, slaves=["zurich"])
+    world.update()
+    world.verify(initial=True)
+    world.reader("zurich").execute(
+        "UPDATE t SET v = 'b' WHERE id <= 600; INSERT INTO t SELECT -id FROM t WHERE id > 600"
+    )
+    with world.running():
+        job = started(world, spark_cluster.submit(), job_environment(java), tmp_path, "repair", "--slave", "zurich")
+        for point in (CrashPoint.MERGED, CrashPoint.COMMITTED):
+            with halted(spark_cluster.halts, point, job) as worker:
+                executor(worker).kill()
+        said = ended(job)
+    assert "1,300 keys: 700 rows deleted, 600 inserted or updated; compared again: equal" in said
 
 
 def test_a_connect_server_that_is_killed_in_a_step_and_started_again(world, java, tmp_path):

@@ -8,10 +8,12 @@ from functools import partial
 from threading import Event
 
 import pytest
+from support.updating import compare_here
 from support.world import SOURCE
 
 from sluice.drain.step import StepDone, deliver
 from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.repair.run import RepairRequest, repair
 from sluice.steps import LocalSteps, run_step
 from sluice.store.leases import acquire
 
@@ -95,3 +97,30 @@ def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
     with pytest.raises(FencedError):
         run_step(steps, "slow", slow, lost)
     over.set()
+
+
+def test_rows_of_a_repair_whose_step_is_lost_are_counted_once_and_a_late_copy_changes_nothing(updating):
+    world = updating(DDL, ["public.t"], {}, slaves=["zurich"])
+    world.update()
+    world.verify(initial=True)
+    slave, works = world.reader("zurich"), []
+    slave.execute("INSERT INTO t SELECT g FROM generate_series(1, 700) AS g")
+
+    class LosingSteps(LocalSteps):
+        def start(self, name, work):
+            works.append(work)
+
+            def lost(context):
+                work(context)
+                raise TransientError(376, "lost", "")
+
+            return super().start(name, lost if len(works) == 1 else work)
+
+    with world.running():
+        request = RepairRequest(SOURCE, "zurich")
+        done = repair(world.context, request, compare_here, 60, LosingSteps(world.context))
+    assert (done["deleted"], len(works)) == (700, 2)
+    slave.execute("INSERT INTO t VALUES (1)")
+    late = works[0](world.context)
+    assert (late["done"], bool(late["failure"])) == ([], True)
+    assert slave.execute("SELECT count(*) FROM t").fetchone() == (1,)

@@ -94,16 +94,23 @@ def test_a_job_is_shown_by_its_name_and_does_its_work_on_an_executor(updating, r
     world = updating(DDL, ["public.t"])
     codes, said = run(world, UPDATE)
     assert set(codes.values()) == {"0"}, said
+    with world.running():
+        codes, said = run(world, [["verify", "--initial", ZURICH]])
+        world.reader("zurich").execute("DELETE FROM t WHERE id < 10")
+        codes, said = run(world, [["repair", ZURICH]])
+    assert codes == {"repair": "0"}, said
     world.master.execute("UPDATE t SET note = 'x' WHERE id = 1")
     codes, said = run(world, [*STREAM, *REFUSED])
     assert {codes[job] for job in ("publish", "drain", "cancel", "housekeeping")} == {"0"}, said
     assert {codes[job] for job in ("expected", "losses", "statement", "decide", "administer")} == {"3"}, said
-    names = {name.partition(" from ")[0] for name in shown(spark_server)}
+    names = {re.split(" from |(?<= at ).*", name)[0] for name in shown(spark_server)}
     pair = f"{SOURCE} -> zurich"
     assert names >= {
         *(f"sluice.{job} {SOURCE}" for job in ("bootstrap", "publish", "statement")),
         *(f"sluice.{job} {pair}" for job in ("drain", "question", "decide", "losses", "administer")),
         *(f"sluice.{job} {pair} geneva" for job in ("inhibit", "dump", "release")),
+        # Its comparisons bear no position.
+        f"sluice.repair {pair} at ",
         "sluice.housekeeping",
     }
     with world.context.store.begin() as connection:

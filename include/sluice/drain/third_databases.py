@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 from sluice import shell
 from sluice.airflow_api import standby
@@ -62,44 +63,60 @@ def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class HeldTogether:
+    """A master and a slave that are held at one point of each stream that comes to both.
+
+    Attributes:
+        states: those of the replications that bring it, before they were held.
+        points: the ids of the points.
+    """
+
+    pair: Pair
+    origins: Sequence[ThirdDatabase]
+    states: Sequence[object]
+    points: Sequence[int]
+
+    def expect(self, context: Context) -> None:
+        """See that they still are: in each transaction of the slave before it writes, in whichever process.
+
+        Raises:
+            TransientError: SLC-083, the two are not held any more.
+        """
+        store = context.store
+        if self.origins and not (_states(context, self.origins) == self.states and points.all_hold(store, self.points)):
+            raise TransientError(
+                83,
+                f"master {self.pair.source} and slave {self.pair.slave} were no longer held at one point of the stream "
+                f"of {' and '.join(sorted({origin.to_slave.source for origin in self.origins}))}",
+                "what was written before is correct; it is tried again at another point",
+            )
+
+
+def _states(context: Context, origins: Iterable[ThirdDatabase]) -> list[object]:
+    """The states that change if one of the two is filled in another way, or leaves the table out."""
+    known = ((replications.get(context.store, way), origin.table) for origin in origins for way in origin.ways)
+    return [
+        (state.status, state.update_id, table in blocked.skipped_tables(context.store, state.pair))
+        for state, table in known
+    ]
+
+
 @contextmanager
-def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s: float) -> Iterator[Callable[[], None]]:
+def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s: float) -> Iterator[HeldTogether]:
     """Keep master and slave at one point of the stream of each database that sends this table to both: both have
     the same changes of it (R10).
 
     They are held before a point of the master's own. Two repairs of one slave by its two masters would wait for each
     other, so there is one repair at a time.
 
-    Returns:
-        a check for each transaction of the slave before it writes. It raises TransientError SLC-083 if the two are not
-        held any more.
-
     Raises:
         SluiceError: SLC-603, rows of others do not come to both.
         TransientError: SLC-091, one of the two does not come there; SLC-094, no publisher answered.
     """
     origins, numbers = third_databases(context, pair, [on_slave]), list[int]()
-
-    def states() -> list[object]:
-        """The states that change if one of the two is filled in another way, or leaves the table out."""
-        known = ((replications.get(context.store, way), origin.table) for origin in origins for way in origin.ways)
-        return [
-            (state.status, state.update_id, table in blocked.skipped_tables(context.store, state.pair))
-            for state, table in known
-        ]
-
-    began = states()
+    began = _states(context, origins)
     _expect_arriving(context, pair, on_slave, origins)
-
-    def expect_held() -> None:
-        if origins and not (states() == began and points.all_hold(context.store, numbers)):
-            raise TransientError(
-                83,
-                f"master {pair.source} and slave {pair.slave} were no longer held at one point of the stream of "
-                f"{' and '.join(sorted({origin.to_slave.source for origin in origins}))}",
-                "what was written before is correct; it is tried again at another point",
-            )
-
     with ExitStack() as stack:
         for some in _in_order(origins):
             slaves = [way.slave for way in some]
@@ -111,7 +128,7 @@ def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
                 # The slave has all that the store knows of.
                 while not wait.has_arrived(replications.get(context.store, way).position.ordinal):
                     time.sleep(_LOOK_S)
-        yield expect_held
+        yield HeldTogether(pair, origins, began, numbers)
 
 
 def _in_order(origins: Sequence[ThirdDatabase]) -> list[list[Pair]]:

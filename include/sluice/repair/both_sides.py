@@ -355,5 +355,5 @@ class _Round:
         if come := [rows[key][0] for key in keys if key in rows]:
             giver.writer.write(giver.lines(come))
         versions = {key: theirs[key][1] for key in keys if key in theirs}
-        done = giver.writer.end_unchanged(keys, versions, giver.wait(), self.expect_allowed)
+        done = giver.writer.end_unchanged(keys, versions, giver.wait(), self.expect_allowed, lambda rows: rows)
         self.settled.count_written(giver.winner, done.deleted + done.written)

@@ -180,7 +180,7 @@ def expect_given(context: Context, pair: Pair, table: TableName) -> None:
     Raises:
         SluiceError: SLC-467, it is excluded, or somebody skipped it.
     """
-    if context.mapper(pair).excludes(table):
+    if context.config.slave(pair.slave).mapper.excludes(table):
         raise unrepairable(pair, table, "the slave's `tables` excludes it")
     if skipped := blocked.skipped_tables(context.store, pair).get(table):
         raise unrepairable(pair, table, f"{skipped.actor} skipped it there")

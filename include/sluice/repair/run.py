@@ -6,15 +6,14 @@ snapshot there, and the stream goes on from them: no newer change is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 
 from sluice import shell
-from sluice.apply.mapping.table_view import TableView, shape_lines, view
 from sluice.changelog import points
-from sluice.changelog.points import Point, PointWait
-from sluice.connections import find_salt
 from sluice.context import Context
 from sluice.drain.third_databases import hold_together
 from sluice.errors import FencedError, KeyConflict, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
@@ -29,21 +28,19 @@ from sluice.repair.plan import (
     RowsPlan,
     expect_alone_in_table,
     expect_given,
-    expect_keyed,
     expect_ready,
-    expect_spelled_alike,
-    expect_unchanged,
-    outdated_error,
     plan,
     sift,
 )
 from sluice.repair.rule_choice import RuleChoice
-from sluice.store import comparisons, replications
+from sluice.repair.step import Round, repair_rows
+from sluice.spark.errors import raise_any
+from sluice.spark_environment import work_name
+from sluice.steps import LocalSteps, Steps, run_step
+from sluice.store import comparisons, repair_counts, replications
+from sluice.store.repair_counts import Counts
 from sluice.store.replications import ReplicationState
-from sluice.vendors.protocol.load import Reading
 from sluice.vendors.protocol.read import Key
-from sluice.vendors.protocol.repair import RowRepair, RowsRepaired
-from sluice.vendors.registry import master, vendor
 from sluice.verify.rounds import CompareAll
 from sluice.verify.run import PATIENCE_S, VerifyRequest, verify
 
@@ -100,19 +97,27 @@ class _Progress:
     written: int = 0
     tables: list[str] = field(default_factory=list)
 
-    def add(self, keys: int, rows: RowsRepaired) -> None:
+    def add(self, keys: int, counts: Counts) -> None:
+        deleted, written = counts
         self.keys += keys
-        self.deleted += rows.deleted
-        self.written += rows.written
+        self.deleted += deleted
+        self.written += written
 
     def __str__(self) -> str:
         return f"{self.keys:,} keys: {self.deleted:,} rows deleted, {self.written:,} inserted or updated"
 
 
 def repair(
-    context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float = PATIENCE_S
+    context: Context,
+    request: RepairRequest,
+    compare_all: CompareAll,
+    patience_s: float = PATIENCE_S,
+    steps: Steps | None = None,
 ) -> dict[str, object]:
     """Repair rows of a slave, and compare its tables again.
+
+    Args:
+        steps: where rows are moved; in this process if nothing else is said.
 
     Raises:
         SluiceError: SLC-020, SLC-466, SLC-467, SLC-468, SLC-603, SLC-627, it cannot
@@ -139,7 +144,8 @@ def repair(
         raise left_out[0]
     results = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
     if rest or not results:
-        results.append(_one_way(context, request, report, rest, began, compare_all, patience_s, left_out))
+        where = steps or LocalSteps(context)
+        results.append(_one_way(context, where, request, report, rest, began, compare_all, patience_s, left_out))
     note = "; ".join([*(str(result["note"]) for result in results), *(result.message for result in left_out or ())])
     facts = {"left_out": [error.fact for error in left_out]} if left_out else {}
     return {name: value for result in results for name, value in result.items()} | {"note": note} | facts
@@ -147,6 +153,7 @@ def repair(
 
 def _one_way(
     context: Context,
+    steps: Steps,
     request: RepairRequest,
     report: int,
     planned: Sequence[RowsPlan],
@@ -165,7 +172,7 @@ def _one_way(
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
     done = _Progress()
     with _audit(context, request, done):
-        planned = sift(planned, lambda table: _repair(context, pair, table, began, done, patience_s), left_out)
+        planned = sift(planned, lambda table: _repair(context, steps, pair, table, began, done, patience_s), left_out)
     event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
     others = _differing_otherwise(context, request, planned, compare_all, patience_s)
     which = "that were not chosen" if request.rows else "of other kinds"
@@ -227,94 +234,79 @@ def _compare(context: Context, request: RepairRequest, compare_all: CompareAll, 
 
 
 def _repair(
-    context: Context, pair: Pair, planned: RowsPlan, began: ReplicationState, done: _Progress, patience_s: float
+    context: Context,
+    steps: Steps,
+    pair: Pair,
+    planned: RowsPlan,
+    began: ReplicationState,
+    done: _Progress,
+    patience_s: float,
 ) -> RowsPlan:
     """Repair the rows of one table, so many at a point."""
-    batches = [planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)]
+    batches = {start: planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)}
+    # What was noted by steps whose results never came.
+    lost: dict[int, Counts] = {}
     tries = 0
-    while batches:
-        round_batches = batches[: _ROUND // _BATCH]
-        try:
-            with (
-                hold_together(context, pair, planned.report.on_slave, patience_s) as expect_held,
-                points.hold(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
-            ):
-                for keys, rows in _round(context, pair, planned, began, point, round_batches, patience_s, expect_held):
-                    done.add(len(keys), rows)
-                    batches.remove(keys)
+    try:
+        while batches:
+            some = dict(islice(batches.items(), _ROUND // _BATCH))
+            try:
+                for number, counts in _round(context, steps, pair, planned, began, some, patience_s, lost):
+                    done.add(len(batches.pop(number)), counts)
                     tries = 0
-        except FencedError:
-            raise
-        except KeyConflict:
-            if len(batches) == 1:
+            except FencedError:
                 raise
-            # A row of a later batch is in the way.
-            batches = [[key for keys in batches for key in keys]]
-        except TransientError as error:
-            tries += 1
-            if tries >= _TRIES:
-                raise
-            event("repair put off", slave=pair.slave, table=planned.report.table, why=error.fact)
+            except KeyConflict:
+                if len(batches) == 1:
+                    raise
+                # A row of a later batch is in the way.
+                batches = {len(planned.keys): [key for keys in batches.values() for key in keys]}
+            except TransientError as error:
+                tries += 1
+                if tries >= _TRIES:
+                    raise
+                event("repair put off", slave=pair.slave, table=planned.report.table, why=error.fact)
+    except BaseException:
+        for number, counts in lost.items():
+            done.add(len(batches.get(number, ())), counts)
+        raise
     return planned
 
 
 def _round(
     context: Context,
+    steps: Steps,
     pair: Pair,
     planned: RowsPlan,
     began: ReplicationState,
-    point: Point,
-    batches: Sequence[list[Key]],
+    batches: Mapping[int, Sequence[Key]],
     patience_s: float,
-    expect_held: Callable[[], None],
-) -> Iterator[tuple[list[Key], RowsRepaired]]:
-    mapper, slave, source = context.mapper(pair), context.config.slave(pair.slave), context.config.source(pair.source)
-    seen = _slave_view(context, pair, planned, point)
-    key = expect_keyed(pair, seen, mapper)
-    opened = vendor(slave.vendor).repair
-    assert opened is not None
-    salt = find_salt(context.connections, slave.salt)
+    lost: dict[int, Counts],
+) -> Iterator[tuple[int, Counts]]:
+    """Repair batches at a point; the number of each that is done, and what it deleted and wrote.
 
-    def expect_allowed() -> None:
-        expect_unchanged(context, pair, began)
-        expect_given(context, pair, planned.report.table)
-        expect_held()
+    Args:
+        lost: is given what was noted of batches whose outcome is not known.
 
-    info = context.connection(slave.connection)
-    origin = context.connection(source.connection)
+    Raises:
+        SluiceError: why the others are not.
+    """
+    mapper = context.mapper(pair)
     with (
-        master(source.vendor).read(origin, point.snapshot_id, tuple(source.trusted_code)) as reading,
-        closing(opened(info, pair, slave.schema_, mapper, context.unheard(pair))) as rows,
+        hold_together(context, pair, planned.report.on_slave, patience_s) as held,
+        points.hold(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
     ):
-        for keys in batches:
-            types = rows.begin(seen)
-            if reading.keyed_by_text:
-                expect_spelled_alike(pair, seen, types)
-            _copy(reading, rows, seen, key, keys, salt)
-            yield keys, rows.end(keys, PointWait(pair, point.position, patience_s, nearing=True), expect_allowed)
-
-
-def _copy(
-    reading: Reading, rows: RowRepair, seen: TableView, key: Sequence[str], keys: Sequence[Key], salt: bytes
-) -> None:
-    shape = seen.shape(salt) if seen.is_shaped else None
-    for buffer in reading.keyed(seen.master.name, seen.read_columns, key, keys):
-        rows.write(shape_lines(seen, shape, buffer, seen.written_columns)[0] if shape else buffer)
-
-
-def _slave_view(context: Context, pair: Pair, planned: RowsPlan, point: Point) -> TableView:
-    """The slave's view of the table, as the point shows it. Raises SluiceError SLC-466 if that is not the report's."""
-    report, database = planned.report, context.source(pair.source)
-    try:
-        layout = database.master.shape(point.snapshot_id, report.table)
-    finally:
-        database.close()
-    if layout is None:
-        raise outdated_error(pair, report.report, report.table, "it is not there any more")
-    seen = view(context.mapper(pair), layout)
-    if comparisons.shape_of(seen.layout) != report.layout:
-        raise outdated_error(pair, report.report, report.table, "it was altered")
-    return seen
+        wanted = Round(pair, mapper, planned.report, began, point, held, batches, patience_s)
+        name = f"{work_name('repair', pair.source, [pair.slave])} at {point.position}"
+        try:
+            result = run_step(steps, name, partial(repair_rows, wanted=wanted), lambda: None)
+        except BaseException:
+            for number, counts in repair_counts.read(context.store, point.id).items():
+                lost[number] = repair_counts.larger(lost.get(number), counts)
+            raise
+    for number, *counts in result["done"]:
+        yield number, repair_counts.larger(lost.pop(number, None), (counts[0], counts[1]))
+    raise_any(filter(None, [result["failure"]]))
 
 
 def _differing_otherwise(

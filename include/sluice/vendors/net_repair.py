@@ -27,7 +27,7 @@ from sluice.model.names import Pair, Resources
 from sluice.values.copy_text import columns_of
 from sluice.vendors.net_writer import NetWriter, Table
 from sluice.vendors.protocol.read import Key
-from sluice.vendors.protocol.repair import RowsRepaired
+from sluice.vendors.protocol.repair import Counted, RowsRepaired
 
 _LOOK_S = 0.02
 
@@ -97,7 +97,9 @@ class NetRepair(ABC, Generic[T]):
         columns = columns_of(buffer, len(self._view.written_columns))
         self._images += [list(row) for row in zip(*(one.to_pylist() for one in columns), strict=True)]
 
-    def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
+    def end(
+        self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None], counted: Counted
+    ) -> RowsRepaired:
         """Make the slave's rows of these keys those that were written."""
         with self.translated(self._doing):
             while True:
@@ -107,7 +109,7 @@ class NetRepair(ABC, Generic[T]):
                 with self.transaction():
                     if self.arrived(at, held=True):
                         expect_allowed()
-                        repaired = self._repaired(keys)
+                        repaired = counted(self._repaired(keys))
                         crash_if_asked(CrashPoint.MERGED)
                         break
         crash_if_asked(CrashPoint.COMMITTED)

@@ -20,6 +20,10 @@ class RowsRepaired:
     written: int = 0
 
 
+# Told what a transaction wrote, before that is committed; what is to be counted of it.
+Counted = Callable[[RowsRepaired], RowsRepaired]
+
+
 class RowRepair(Protocol):
     """The master's rows of some keys come beside the table, and at the point into it."""
 
@@ -34,11 +38,14 @@ class RowRepair(Protocol):
     def write(self, buffer: bytes) -> None:
         """Write some rows, in the text format, with the columns that the view writes."""
 
-    def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
+    def end(
+        self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None], counted: Counted
+    ) -> RowsRepaired:
         """Wait for the slave to be at the point; there make its rows of these keys those that were written.
 
         Args:
             expect_allowed: called when no other job can move the slave any more; it raises if that is not to be.
+            counted: called when all is written; what it answers is returned.
 
         Raises:
             KeyConflict: SLC-603, a row of another key is in the way; nothing was changed.
@@ -62,6 +69,11 @@ class VersionedRepair(RowRepair, Protocol):
         """The rows of these keys while the slave is at the point: the columns that the view writes."""
 
     def end_unchanged(
-        self, keys: Sequence[Key], versions: Mapping[Key, str], at: PointWait, expect_allowed: Callable[[], None]
+        self,
+        keys: Sequence[Key],
+        versions: Mapping[Key, str],
+        at: PointWait,
+        expect_allowed: Callable[[], None],
+        counted: Counted,
     ) -> RowsRepaired:
         """The same as `end`, for those of the keys whose rows are of these versions. Others are left as they are."""

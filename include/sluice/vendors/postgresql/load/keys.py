@@ -33,7 +33,7 @@ from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.postgresql.write.writer import TAKEN
 from sluice.vendors.protocol.read import Key
-from sluice.vendors.protocol.repair import RowsRepaired
+from sluice.vendors.protocol.repair import Counted, RowsRepaired
 
 LOOK_S = 0.02
 # The slave stands at the point meanwhile. Less than the second after which servers look for deadlocks: no statement of
@@ -100,7 +100,9 @@ class PostgresRepair:
         with translated(self._doing):
             self._copy.write(buffer)
 
-    def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
+    def end(
+        self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None], counted: Counted
+    ) -> RowsRepaired:
         """Make the slave's rows of these keys those that were written."""
 
         def in_place() -> int:
@@ -109,7 +111,7 @@ class PostgresRepair:
 
         def repaired() -> RowsRepaired:
             deleted = 0 if self._own else self._delete(keys, staged=False)
-            return RowsRepaired(deleted, self._written(keys, in_place, upserted=True))
+            return counted(RowsRepaired(deleted, self._written(keys, in_place, upserted=True)))
 
         return self._at_point(at, expect_allowed, repaired)
 

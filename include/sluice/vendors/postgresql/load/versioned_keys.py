@@ -20,7 +20,7 @@ from sluice.vendors.postgresql.load.receiver import merge
 from sluice.vendors.postgresql.read.key_range import among, texts
 from sluice.vendors.postgresql.session import composed, restore
 from sluice.vendors.protocol.read import Key
-from sluice.vendors.protocol.repair import RowsRepaired, VersionedRow
+from sluice.vendors.protocol.repair import Counted, RowsRepaired, VersionedRow
 
 VERSION = "xmin"
 
@@ -45,7 +45,12 @@ class PostgresVersionedRepair(PostgresRepair):
                 return self._found(view, view.written_columns, keys, sql.SQL(""))
 
     def end_unchanged(
-        self, keys: Sequence[Key], versions: Mapping[Key, str], at: PointWait, expect_allowed: Callable[[], None]
+        self,
+        keys: Sequence[Key],
+        versions: Mapping[Key, str],
+        at: PointWait,
+        expect_allowed: Callable[[], None],
+        counted: Counted,
     ) -> RowsRepaired:
         """Make the rows of these versions those that were written."""
 
@@ -62,7 +67,7 @@ class PostgresVersionedRepair(PostgresRepair):
                 self._leave(absent)
                 return inserted + self._run(merge(self._view, upserted=True))
 
-            return RowsRepaired(deleted, self._written(here, in_place, upserted=False))
+            return counted(RowsRepaired(deleted, self._written(here, in_place, upserted=False)))
 
         return self._at_point(at, expect_allowed, repaired)
 
