@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from psycopg import sql
-from support.older import SERVER_ENV, cluster
+from support.older import cluster
 from support.places import reserve_port, server_directory
 from support.spreading import put_long_files_first, take_cases_out_of_full
 from support.templates import Templates
@@ -36,9 +36,8 @@ os.environ.pop(shell.CLI_ENV, None)
 
 # A process that is killed loses what it had not written; only a machine loses what it had not flushed. And nobody
 # guesses the passwords of servers that live for minutes: a login takes one round of hashing, not thousands.
-QUICK = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 60"
-if SERVER_ENV not in os.environ:
-    QUICK += "\nscram_iterations = 1"
+QUICK = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 60\n"
+QUICK += "scram_iterations = 1"
 
 # What modules make at their import lives until the end. Looking for garbage among it takes a seventh of the time of
 # this process: `pytest_collection_finish` takes it out of the search.

@@ -6,6 +6,7 @@ from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
 from support.lake import lake
+from support.managed import managed, oldest
 from support.mariadb import maria, maria_server, slave_server
 from support.mysql import mysql, mysql_server
 from support.older import older
@@ -27,6 +28,7 @@ __all__ = [
     "interrupted",
     "java",
     "lake",
+    "managed",
     "maria",
     "maria_server",
     "master_server",
@@ -34,6 +36,7 @@ __all__ = [
     "mysql_server",
     "object_store",
     "older",
+    "oldest",
     "quiet",
     "restartable",
     "secured",

@@ -35,8 +35,9 @@ class Installed(Cluster):
         return Path(os.environ[SERVER_ENV])
 
     def _write(self, name: str, text: str) -> None:
-        # Before 16 a map of users knows no `all`.
-        super()._write(name, re.sub(r"\ball$", SUPERUSER, text) if name == "pg_ident.conf" else text)
+        # Before 16 a map of users knows no `all`, and nobody chooses how often passwords are hashed.
+        text = re.sub(r"\ball$", SUPERUSER, text) if name == "pg_ident.conf" else text
+        super()._write(name, text.replace("scram_iterations", "#"))
 
 
 def cluster(directory: Path) -> Cluster:
