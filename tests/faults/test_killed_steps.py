@@ -10,7 +10,9 @@ import psutil
 import pytest
 from support import places
 from support.halting import halted
+from support.several import harm
 from support.sparkserver import TOKEN, job_environment, serving
+from support.updating import background
 from support.world import SOURCE
 
 from sluice.crash import CrashPoint
@@ -38,8 +40,8 @@ def world(build):
     return made
 
 
-def started(world, command, env, directory, name, *arguments):
-    words = [*command, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
+def started(world, command, env, directory, name, *arguments, source=SOURCE):
+    words = [*command, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", source, *arguments]
     out = subprocess.PIPE
     return subprocess.Popen(words, env={**env, **world.environment()}, cwd=directory, stdout=out, stderr=out, text=True)
 
@@ -95,6 +97,29 @@ def test_rows_of_a_repair_whose_executors_are_killed_are_counted_once(updating, 
                 executor(worker).kill()
         said = ended(job)
     assert "1,300 keys: 700 rows deleted, 600 inserted or updated; compared again: equal" in said
+
+
+def test_rows_of_a_repair_in_both_directions_whose_executors_are_killed_are_counted_once(
+    several, spark_cluster, java, tmp_path
+):
+    """Of 1,300 rows the even ones are newer in the west. Of 500 keys those that go to the west are written first."""
+    both = {pair: {"block_loop": True} for pair in (("east", "west"), ("west", "east"))}
+    world = several("CREATE TABLE t (id int PRIMARY KEY, n int)", both)
+    world.at("east").execute("INSERT INTO t SELECT g, 9 FROM generate_series(1, 1300) AS g")
+    world.until_quiet()
+    harm(world, "west", "UPDATE t SET n = 10 - id % 2 * 2")
+    run = [lambda name=name: world.publish(name) for name in ("east", "west")]
+    run += [lambda pair=pair: world.drain(*pair) for pair in both]
+    words = ["repair", "--slave", "west", "--rule", "newest", "--column", "n"]
+    with background(*run):
+        job = started(world, spark_cluster.submit(), job_environment(java), tmp_path, *words, source="east")
+        for point in (CrashPoint.MERGED, CrashPoint.COMMITTED):
+            with halted(spark_cluster.halts, point, job) as worker:
+                executor(worker).kill()
+        said = ended(job)
+    assert "650 rows to the slave's side, 650 to the source's, 0 left by the rule, 0 undecided, 0 left" in said
+    world.until_quiet()
+    assert world.rows("east") == world.rows("west")
 
 
 def test_a_connect_server_that_is_killed_in_a_step_and_started_again(world, java, tmp_path):

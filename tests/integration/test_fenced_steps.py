@@ -8,6 +8,7 @@ from functools import partial
 from threading import Event
 
 import pytest
+from support.losing import LosingSteps
 from support.updating import compare_here
 from support.world import SOURCE
 
@@ -103,24 +104,13 @@ def test_rows_of_a_repair_whose_step_is_lost_are_counted_once_and_a_late_copy_ch
     world = updating(DDL, ["public.t"], {}, slaves=["zurich"])
     world.update()
     world.verify(initial=True)
-    slave, works = world.reader("zurich"), []
+    slave, steps = world.reader("zurich"), LosingSteps(world.context)
     slave.execute("INSERT INTO t SELECT g FROM generate_series(1, 700) AS g")
 
-    class LosingSteps(LocalSteps):
-        def start(self, name, work):
-            works.append(work)
-
-            def lost(context):
-                work(context)
-                raise TransientError(376, "lost", "")
-
-            return super().start(name, lost if len(works) == 1 else work)
-
     with world.running():
-        request = RepairRequest(SOURCE, "zurich")
-        done = repair(world.context, request, compare_here, 60, LosingSteps(world.context))
-    assert (done["deleted"], len(works)) == (700, 2)
+        done = repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, 60, steps)
+    assert (done["deleted"], len(steps.works)) == (700, 2)
     slave.execute("INSERT INTO t VALUES (1)")
-    late = works[0](world.context)
+    late = steps.works[0](world.context)
     assert (late["done"], bool(late["failure"])) == ([], True)
     assert slave.execute("SELECT count(*) FROM t").fetchone() == (1,)

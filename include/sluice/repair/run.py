@@ -22,7 +22,9 @@ from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.row_numbers import RowNumbers
 from sluice.repair import chosen_rows, reverse_replication
-from sluice.repair.both_sides import BothSides, Directions
+from sluice.repair.both_sides import BothSides
+from sluice.repair.both_sides_step import Directions
+from sluice.repair.counted_steps import CountedSteps
 from sluice.repair.plan import (
     LeftOut,
     RowsPlan,
@@ -35,10 +37,8 @@ from sluice.repair.plan import (
 from sluice.repair.rule_choice import RuleChoice
 from sluice.repair.step import Round, repair_rows
 from sluice.spark.errors import raise_any
-from sluice.spark_environment import work_name
-from sluice.steps import LocalSteps, Steps, run_step
-from sluice.store import comparisons, repair_counts, replications
-from sluice.store.repair_counts import Counts
+from sluice.steps import LocalSteps, Steps
+from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.read import Key
 from sluice.verify.rounds import CompareAll
@@ -97,8 +97,7 @@ class _Progress:
     written: int = 0
     tables: list[str] = field(default_factory=list)
 
-    def add(self, keys: int, counts: Counts) -> None:
-        deleted, written = counts
+    def add(self, keys: int, deleted: int, written: int) -> None:
         self.keys += keys
         self.deleted += deleted
         self.written += written
@@ -130,7 +129,8 @@ def repair(
     began = expect_ready(context, pair)
     for table in request.tables:
         expect_given(context, pair, table)
-    both = _both(context, request, patience_s)
+    where = steps or LocalSteps(context)
+    both = _both(context, where, request, patience_s)
     report = request.report if request.report is not None else _compare(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
@@ -144,7 +144,6 @@ def repair(
         raise left_out[0]
     results = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
     if rest or not results:
-        where = steps or LocalSteps(context)
         results.append(_one_way(context, where, request, report, rest, began, compare_all, patience_s, left_out))
     note = "; ".join([*(str(result["note"]) for result in results), *(result.message for result in left_out or ())])
     facts = {"left_out": [error.fact for error in left_out]} if left_out else {}
@@ -181,7 +180,7 @@ def _one_way(
     return {"note": note, "report": report, "deleted": done.deleted, "written": done.written}
 
 
-def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
+def _both(context: Context, steps: Steps, request: RepairRequest, patience_s: float) -> BothSides | None:
     """A repair in both directions, if there are two, or if the rule needs both."""
     reverse_replication.expect_connections(context, request.pair)
     opposites = reverse_replication.reverse_pairs(context, request.pair)
@@ -189,7 +188,7 @@ def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSi
     if not strict and (not opposites or reverse_replication.unfit_both_ways(context, request.pair, opposites)):
         return None
     how = Directions(request.rule, request.kinds, request.dry_run, patience_s, strict)
-    return BothSides(context, request.pair, opposites, how)
+    return BothSides(context, steps, request.pair, opposites, how)
 
 
 def _by_rule(
@@ -244,15 +243,15 @@ def _repair(
 ) -> RowsPlan:
     """Repair the rows of one table, so many at a point."""
     batches = {start: planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)}
-    # What was noted by steps whose results never came.
-    lost: dict[int, Counts] = {}
+    counted = CountedSteps(context, steps, pair)
     tries = 0
     try:
         while batches:
             some = dict(islice(batches.items(), _ROUND // _BATCH))
             try:
-                for number, counts in _round(context, steps, pair, planned, began, some, patience_s, lost):
-                    done.add(len(batches.pop(number)), counts)
+                for number, deleted, written in _round(context, counted, pair, planned, began, some, patience_s):
+                    done.add(len(batches.pop(number)), deleted, written)
+                    counted.forget([number])
                     tries = 0
             except FencedError:
                 raise
@@ -267,26 +266,22 @@ def _repair(
                     raise
                 event("repair put off", slave=pair.slave, table=planned.report.table, why=error.fact)
     except BaseException:
-        for number, counts in lost.items():
-            done.add(len(batches.get(number, ())), counts)
+        for number, counts in counted.lost.items():
+            done.add(len(batches.get(number, ())), *counts)
         raise
     return planned
 
 
 def _round(
     context: Context,
-    steps: Steps,
+    steps: CountedSteps,
     pair: Pair,
     planned: RowsPlan,
     began: ReplicationState,
     batches: Mapping[int, Sequence[Key]],
     patience_s: float,
-    lost: dict[int, Counts],
-) -> Iterator[tuple[int, Counts]]:
-    """Repair batches at a point; the number of each that is done, and what it deleted and wrote.
-
-    Args:
-        lost: is given what was noted of batches whose outcome is not known.
+) -> Iterator[tuple[int, int, int]]:
+    """Repair batches at a point; of each that is done its number, and how many rows were deleted and written.
 
     Raises:
         SluiceError: why the others are not.
@@ -297,15 +292,8 @@ def _round(
         points.hold(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
     ):
         wanted = Round(pair, mapper, planned.report, began, point, held, batches, patience_s)
-        name = f"{work_name('repair', pair.source, [pair.slave])} at {point.position}"
-        try:
-            result = run_step(steps, name, partial(repair_rows, wanted=wanted), lambda: None)
-        except BaseException:
-            for number, counts in repair_counts.read(context.store, point.id).items():
-                lost[number] = repair_counts.larger(lost.get(number), counts)
-            raise
-    for number, *counts in result["done"]:
-        yield number, repair_counts.larger(lost.pop(number, None), (counts[0], counts[1]))
+        result = steps.run(partial(repair_rows, wanted=wanted), point)
+    yield from result["done"]
     raise_any(filter(None, [result["failure"]]))
 
 

@@ -4,8 +4,6 @@ again does not count them again. They stand beside the point, and go with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlalchemy import func, select
 
 from sluice.errors import TransientError
@@ -37,10 +35,12 @@ def note(store: Store, number: int, batch: int, counts: Counts) -> Counts:
                 "what was written before is correct; it is tried again at another point",
             )
         batches = (row.progress or {}).get(_REPAIRED, {})
-        all_counts = larger(batches.get(str(batch)), counts)
-        values = {"progress": {_REPAIRED: {**batches, str(batch): all_counts}}}
+        before = batches.get(str(batch), (0, 0))
+        # If they were committed before, no row is deleted again; if not, the same rows are.
+        larger = max(before[0], counts[0]), max(before[1], counts[1])
+        values = {"progress": {_REPAIRED: {**batches, str(batch): larger}}}
         connection.execute(point.update().where(this).values(values))
-    return all_counts
+    return larger
 
 
 def read(store: Store, number: int) -> dict[int, Counts]:
@@ -49,10 +49,3 @@ def read(store: Store, number: int) -> dict[int, Counts]:
         progress = connection.execute(select(point.c.progress).where(point.c.id == number)).scalar()
     batches = (progress or {}).get(_REPAIRED, {})
     return {int(batch): (counts[0], counts[1]) for batch, counts in batches.items()}
-
-
-def larger(before: Sequence[int] | None, counts: Counts) -> Counts:
-    """The counts of a batch that is written again. If it was committed before, no row of it is deleted again; if not,
-    the same rows are. So the larger number is the right one.
-    """
-    return (max(before[0], counts[0]), max(before[1], counts[1])) if before else counts
