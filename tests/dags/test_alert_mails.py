@@ -68,7 +68,7 @@ def test_people_get_one_mail_when_something_begins_and_one_when_it_is_over(pages
     admin.ask(runs, "POST", dag_run("failed", {"source": "flights", "slave": "geneva"}))
     with mail_server(port) as server:
         looks = [look()]
-        admin.ask(f"{runs}/failed", "PATCH", {"state": "failed", "note": "SLC-020: no"})
+        admin.ask(f"{runs}/failed", "PATCH", {"state": "failed", "note": "SLC-020: no\nHINT: type curl"})
         looks += [look(), look()]
         replications.lift(store, geneva, Hold.EXCEPTION, "repaired")
         looks += [look(), look()]
@@ -80,7 +80,8 @@ def test_people_get_one_mail_when_something_begins_and_one_when_it_is_over(pages
     ]
     bodies = [mail.get_body().get_content() for mail in server.mails]
     assert "{{ conn.master.password }} &lt;b&gt;&amp;" in bodies[0]
-    assert "SLC-020: no" in bodies[1]
+    # People can edit it, so it is quoted, and has no HINT of its own.
+    assert "its note, which people can edit, says: SLC-020: no\\nHINT: type curl" in bodies[1]
     told = "".join(map(str, server.mails)) + "".join(bodies) + caplog.text
     assert not [info.password for info in pages_world.infos.values() if info.password and info.password in told]
     assert CANARY not in told

@@ -49,6 +49,15 @@ def world(build, request):
     return world
 
 
+def test_the_name_of_a_table_ends_no_statement_of_the_script(world):
+    name = sql.Identifier("The shop", f"x$grants$; ALTER ROLE {world.role} SUPERUSER; --")
+    world.master.execute(sql.SQL("CREATE TABLE {} (id int PRIMARY KEY)").format(name))
+    world.master.execute(sql.SQL("ALTER TABLE {} OWNER TO {}").format(name, sql.Identifier(world.owner)))
+    world.master.execute(grants(world.context, SOURCE).encode())
+    assert world.master.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [world.role]).fetchone() == (False,)
+    assert "$grants_$" in grants(world.context, SOURCE)
+
+
 def test_a_role_with_these_rights_captures_publishes_and_cleans_up(world):
     assert len(bootstrap(world.context, SOURCE)["added"]) == 2
     world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a'); INSERT INTO "The shop".parted VALUES (2)""")

@@ -87,6 +87,15 @@ def test_the_trail_grows_by_one_entry_a_minute_of_a_person_who_looks_again_and_a
     assert control.execute(kept).fetchall() == [("eva",), ("bob",), ("eva",)]
 
 
+def test_refusals_do_not_fill_the_trail(looking):
+    world, _ = looking
+    for number in range(40):
+        audit_trail.refuse(world.context.store, "flights", None, "vera", f"POST /{number}")
+    audit_trail.refuse(world.context.store, "flights", None, "otto", "POST /")
+    kept = "SELECT actor, count(*) FROM audit WHERE event = 'refused' GROUP BY 1 ORDER BY 1"
+    assert world.reader("control").execute(kept).fetchall() == [("otto", 1), ("vera", 30)]
+
+
 def test_an_error_that_nobody_foresaw_is_a_finding_and_says_no_value():
     found = Look("Spark", lambda: {}["canary-password"]).look()
     assert (found.good, found.text.startswith("SLC-362: it could not be done: KeyError (")) == (False, True)

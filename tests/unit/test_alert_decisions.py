@@ -55,6 +55,13 @@ def test_people_are_told_once_at_each_end(held, known, changes):
     assert decide(NOW, 60, held, known) == AlertChanges(*(changes.get(name, []) for name in fields))
 
 
+def test_runs_that_somebody_lets_fail_hide_no_replication():
+    runs = [Alert("", "", f"run verify/aaa{number}") for number in range(30)]
+    begun = decide(NOW, 0, [*runs, STOPPED], {}).begun
+    assert begun[0] == STOPPED
+    assert str(STOPPED) in body(AlertChanges(begun, [], [], []), {}, {})
+
+
 def test_a_run_is_not_told_again_after_airflow_was_away():
     known = {FAILED: ago(90, 90, begun=True)}
     assert decide(NOW, 60, [], known, blind=True).gone == []

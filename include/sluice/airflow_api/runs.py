@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from sluice.airflow_api.client import AirflowApi
@@ -96,19 +97,18 @@ class Runs:
         return {str(run["dag_run_id"]) for run in running}
 
     def failed_since(self, moment: datetime, dags: Sequence[str]) -> dict[str, str] | None:
-        """The runs of these DAGs that failed since, as `dag/run`, each with its note; the last hundred of all DAGs'.
-        None if Airflow does not tell.
+        """The runs of these DAGs that failed since, as `dag/run`, each with its note, which people can edit. None if
+        Airflow does not tell.
         """
         if self._api is None:
             return None
-        wanted = {"state": "failed", "end_date_gte": moment.isoformat(), "order_by": "-end_date", "limit": _AT_ONCE}
-        ids = {self._dag_id(dag) for dag in dags}
+        query = urlencode({"state": "failed", "end_date_gte": moment.isoformat(), "order_by": "-end_date"})
         try:
-            runs = self._api.ask(f"/api/v2/dags/~/dagRuns?{urlencode(wanted)}")["dag_runs"]
+            # Each by itself: Airflow tells of so many at a time, and other DAGs may fail often.
             return {
                 f"{run['dag_id']}/{run['dag_run_id']}": from_note(run.get("note") or "")
-                for run in runs
-                if run["dag_id"] in ids
+                for dag in dags
+                for run in self._list(dag, query)
             }
         except (OSError, KeyError, ValueError):
             return None
@@ -151,6 +151,16 @@ class Runs:
         with suppress(OSError, KeyError, ValueError):
             for run in self._api.every(f"/api/v2/dags/{quote(dag_id)}/dagRuns?{query}", "dag_runs"):
                 self._api.ask(_path(f"{dag_id}/{run['dag_run_id']}"), "DELETE")
+
+    def _list(self, dag: str, query: str) -> list[Any]:
+        assert self._api is not None
+        try:
+            return self._api.every(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}", "dag_runs")
+        except urllib.error.HTTPError as error:
+            if error.code != HTTPStatus.NOT_FOUND:
+                raise
+            # Airflow does not have the DAG yet.
+            return []
 
     def _works(self, run: str) -> bool:
         assert self._api is not None

@@ -24,6 +24,7 @@ from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair
 from sluice.monitor import run_progress
+from sluice.outside_text import visible
 from sluice.runtime.terminal import Progress
 from sluice.store import replications
 from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
@@ -61,7 +62,7 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
         except KeyboardInterrupt:
             print(f"\nThe run goes on in Airflow. To see how far it is, type: {shell.status()}", file=sys.stderr)
             return 130
-        print(note or f"success: {run}")
+        print(visible(note) or f"success: {run}")
     return 0
 
 

@@ -56,7 +56,7 @@ def show_doctor() -> int:
         print(f"## {title}\n\n```")
         try:
             for line in lines():
-                print(line.rstrip(), flush=True)
+                print(visible(line.rstrip()), flush=True)
         except Exception as error:
             print(library_errors.unforeseen(error))
         print("```\n")

@@ -15,6 +15,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.leftover import Leftover
 from sluice.model.names import Pair, TableName
+from sluice.outside_text import in_one_line
 from sluice.store import watched_tables
 from sluice.vendors.registry import master, vendor
 
@@ -56,9 +57,9 @@ def as_script(places: Sequence[LeftoverPlace]) -> str:
     lines: list[str] = []
     for place in places:
         sign, end = ("#", "") if place.is_shell else ("--", ";")
-        lines.append(f"{sign} {place.name}{f': {place.note}' if place.note else ''}")
+        lines.append(f"{sign} {in_one_line(f'{place.name}: {place.note}' if place.note else place.name)}")
         for leftover in place.left:
-            lines.append(f"{sign}   {leftover.what}")
+            lines.append(f"{sign}   {in_one_line(leftover.what)}")
             lines += [f"{leftover.statement}{end}"] if leftover.statement else []
     return "\n".join(lines)
 

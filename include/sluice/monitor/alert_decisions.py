@@ -46,7 +46,8 @@ def decide(
     """
     after, held = timedelta(seconds=after_s), set(held)
     changes = AlertChanges([], [], [], [])
-    for alert in sorted(held):
+    # Replications first: a message names so many, and a person who may trigger a DAG can let runs fail.
+    for alert in sorted(held, key=lambda alert: (is_run(alert), alert)):
         before = known.get(alert) or KnownAlert(now, now)
         told = not before.unsure if before.begun else not (is_run(alert) or now - before.since >= after)
         (changes.kept if told else changes.begun).append(alert)

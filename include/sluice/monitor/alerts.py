@@ -14,6 +14,7 @@ from sluice.model.row_difference import without_keys
 from sluice.monitor.alert_decisions import RUN, body, current_alerts, decide, is_run, subject
 from sluice.monitor.reach import Reach
 from sluice.monitor.status import Beside, brief_status, explain
+from sluice.outside_text import in_one_line
 from sluice.store import alerts
 from sluice.store.replication_overview import overviews
 
@@ -48,7 +49,9 @@ def look(context: Context) -> dict[str, object]:
 
     def reason(alert: Alert) -> str:
         if is_run(alert):
-            return (runs or {}).get(alert.what.removeprefix(RUN), "")
+            said = (runs or {}).get(alert.what.removeprefix(RUN), "")
+            # In one line, so that it passes for no error of ours.
+            return f"its note, which people can edit, says: {in_one_line(said)}" if said else ""
         pair = Pair(alert.source, alert.slave)
         row = explain(context, by_pair[pair], beside[pair])
         return "\n".join(filter(None, [row.why, row.publishing]))

@@ -18,6 +18,8 @@ PAGE = 100
 # How often an entry may come again, and among how many it is looked for.
 _RARELY = timedelta(minutes=1)
 _LATELY = 1_000
+_REFUSED = "refused"
+_MOST_REFUSED = 30
 
 
 @dataclass(frozen=True)
@@ -88,24 +90,30 @@ def note(store: Store, event: str, who: str, detail: str = "") -> None:
 
 def note_rarely(store: Store, event: str, who: str) -> None:
     """Record an act that may be repeated without end, once a minute at most, so that it does not fill the trail."""
+    with store.begin() as connection:
+        if connection.execute(_lately(event, who).limit(1)).first() is None:
+            connection.execute(audit.insert().values(source="", actor=_clean(who), event=event, detail=""))
+
+
+def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
+    """Record what was refused to whom, so many times a minute, which do not fill the trail."""
+    values = {"source": _clean(source), "slave": slave and _clean(slave), "actor": _clean(who)}
+    with store.begin() as connection:
+        lately = connection.execute(_lately(_REFUSED, who).limit(_MOST_REFUSED)).all()
+        if len(lately) < _MOST_REFUSED:
+            connection.execute(audit.insert().values(**values, event=_REFUSED, detail=_clean(detail)))
+
+
+def _lately(event: str, who: str) -> Select[tuple[int]]:
+    """The entries of the last minute of an act of a person."""
     newest = select(func.max(audit.c.id)).scalar_subquery()
     # Along the primary key, and not through years of entries.
-    lately = select(audit.c.id).where(
+    return select(audit.c.id).where(
         audit.c.id > newest - _LATELY,
         audit.c.event == event,
         audit.c.actor == _clean(who),
         audit.c.at > func.clock_timestamp() - _RARELY,
     )
-    with store.begin() as connection:
-        if connection.execute(lately.limit(1)).first() is None:
-            connection.execute(audit.insert().values(source="", actor=_clean(who), event=event, detail=""))
-
-
-def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
-    """Record what was refused to whom."""
-    values = {"source": _clean(source), "slave": slave and _clean(slave), "actor": _clean(who)}
-    with store.begin() as connection:
-        connection.execute(audit.insert().values(**values, event="refused", detail=_clean(detail)))
 
 
 def _select(wanted: AuditFilter) -> Select[tuple[object, ...]]:

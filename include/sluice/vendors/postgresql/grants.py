@@ -24,8 +24,14 @@ def script(statements: Iterable[sql.Composable], session: Connection | None = No
 
 def role(login: str, schemas: Collection[str], tables: Collection[TableName]) -> sql.Composed:
     """The GRANT statements for a role, on schemas in which it creates objects, and on existing tables."""
+    named = [login, *sorted(schemas), *(regclass(name) for name in tables)]
+    quote = "$grants$"
+    # A table called so would end the statement, and go on as a superuser.
+    while any(quote in name for name in named):
+        quote = f"{quote[:-1]}_$"
     return composed(
         "capture/grants/role",
+        quote=sql.SQL(quote),
         role_name=sql.Literal(login),
         schemas=sql.Literal(sorted(schemas)),
         tables=sql.Literal([regclass(name) for name in tables]),

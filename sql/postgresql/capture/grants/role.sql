@@ -1,8 +1,9 @@
--- What a role needs, and no more; run it in the database itself, as who may grant these rights, and again after tables were added. To
--- make and empty tables, and to make triggers on them, it has to be a member of their owners: no smaller right allows that.
+-- What a role needs, and no more; run it in the database itself, as who may grant these rights, and again after tables
+-- were added. To make and empty tables, and to make triggers on them, it has to be a member of their owners: no smaller right
+-- allows that.
 -- A member can become the owner (SET ROLE), whatever it inherits of it. So nothing is granted if an owner is, or can
 -- become, more than a role with rights on tables, unless the role is that much itself, or was made a member knowingly.
-DO $grants$
+DO {quote}
 DECLARE
     owner  text;
     inside text;
@@ -121,4 +122,4 @@ BEGIN
         END IF;
     END LOOP;
 END
-$grants$
+{quote}

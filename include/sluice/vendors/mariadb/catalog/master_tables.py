@@ -10,7 +10,7 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.master_types import MasterColumn
-from sluice.vendors.mariadb.session import Connection, Row, composed, execute
+from sluice.vendors.mariadb.session import Connection, Row, composed, execute, qualified
 
 # How the catalog calls a table that keeps no history.
 PLAIN = "BASE TABLE"
@@ -82,7 +82,7 @@ def expect_capturable(session: Connection, name: TableName) -> None:
             raise _refused(
                 name,
                 f"its engine is {engine}, which knows no transactions",
-                f"ALTER TABLE {name} ENGINE = InnoDB, or take it out of `tables`",
+                f"ALTER TABLE {qualified(name)} ENGINE = InnoDB, or take it out of `tables`",
             )
     if not session.server.logs_actions:
         _expect_no_actions(session, name)
