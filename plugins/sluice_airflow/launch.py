@@ -23,6 +23,7 @@ from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV, TOKEN_ENV
 _SECRETS = ("AIRFLOW__", "AIRFLOW_CONN_", "AIRFLOW_VAR_", "_AIRFLOW", "__AIRFLOW", "PGPASS")
 # And whatever would choose another Spark, or send it other files than the connection says.
 _WITHHELD = (*_SECRETS, REMOTE_ENV, TOKEN_ENV, PY_FILES_ENV)
+_LISTENS = "SPARK_LOCAL_IP"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
@@ -74,6 +75,14 @@ def connect_environment(spark: Any) -> dict[str, str]:
         mask_secret(spark.password)
         made[TOKEN_ENV] = spark.password
     return made
+
+
+def submit_environment(spark: Any, own: Mapping[str, str]) -> dict[str, str]:
+    """The variables of spark-submit beside those of a job. A Spark inside of the job listens on the loopback alone: its
+    pages ask for no password.
+    """
+    inside = str(spark.host or "").startswith("local") and _LISTENS not in own
+    return {_LISTENS: "127.0.0.1"} if inside else {}
 
 
 def submit_command(spark: Any, name: str, file: Path, arguments: Sequence[str]) -> list[str]:

@@ -211,6 +211,7 @@ class SluiceSparkOperator(BaseOperator):
         elif spark.conn_type == "spark":
             name = work_name(self.job, *self._many("source"), slaves=self._many("slave"))
             command = launch.submit_command(spark, name, file, self.command_line())
+            job_env |= launch.submit_environment(spark, os.environ)
         else:
             raise ConfigError(
                 17,

@@ -31,6 +31,8 @@ for entry in Path("/proc").glob("[0-9]*/cmdline"):
     except OSError:
         pass
 jvm = Path(f"/proc/{os.getppid()}")
+held = {os.readlink(entry) for entry in (jvm / "fd").iterdir()}
+sockets = [line.split() for name in ("tcp", "tcp6") for line in (jvm / "net" / name).read_text().splitlines()[1:]]
 result = {
     "sum": spark.range(10).selectExpr("sum(id)").first()[0],
     "app": spark.conf.get("spark.app.name"),
@@ -39,6 +41,7 @@ result = {
     "env": dict(os.environ),
     "jvm_env": (jvm / "environ").read_bytes().decode(errors="replace"),
     "everybody": everybody,
+    "listens": [each[1].split(":")[0] for each in sockets if each[3] == "0A" and f"socket:[{each[9]}]" in held],
     "python": sys.executable,
 }
 print(json.dumps(result))
@@ -54,7 +57,7 @@ pytestmark = [
 @pytest.fixture
 def submit(deployment, context, connect):
     # A driver that lives for seconds is not worth compiling well.
-    conf = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    conf = {"spark.ui.port": "0", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
     connect("test_spark", conn_type="spark", host="local[1]", password=CANARY, extra={"conf": conf})
     deployment.job(JOB)
 
@@ -72,6 +75,9 @@ def test_spark_submit_runs_the_job_and_shows_no_password(submit, caplog):
     assert result["sum"] == 45
     assert result["app"] == "sluice.fake flights -> zurich"
     assert open_sealed(result["sealed"])["test_zurich"].password == CANARY
+    # Pages and all else on 127.0.0.1 alone.
+    assert {address.removeprefix("0000000000000000FFFF0000") for address in result["listens"]} == {"0100007F"}
+    assert len(result["listens"]) > 1
     # Neither the password nor the sealed text on any command line or in a Spark property; and no password at all.
     assert CANARY not in str(result)
     assert result["sealed"] not in str(result["everybody"])

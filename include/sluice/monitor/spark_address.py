@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 
 from sluice.connections import ConnectionInfo
@@ -14,8 +16,10 @@ _USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
 
 
 def look_at_spark(info: ConnectionInfo) -> str:
-    """Say where Spark answers. Raises SluiceError: SLC-064, nothing does; SLC-923, two versions of PySpark."""
+    """Say where Spark answers. Raises SluiceError: SLC-064, nothing does, or jobs have no Java; SLC-923, two PySparks."""
     expect_one_version()
+    if info.conn_type == "spark":
+        _expect_java()
     if not info.port:
         return f"{info.conn_type} {info.host}, looked at by the first job"
     host = info.host.rpartition("//")[2]
@@ -32,6 +36,19 @@ def look_at_spark(info: ConnectionInfo) -> str:
     if host == info.host and str(info.extra.get("use_ssl", "")).lower() != "true" and is_far(peer):
         return f"{listens}; the connection is not encrypted: set {_USE_SSL}"
     return listens
+
+
+def _expect_java() -> None:
+    """Look for Java as spark-submit does."""
+    home = os.environ.get("JAVA_HOME")
+    java = f"{home}/bin/java" if home else "java"
+    if not shutil.which(java):
+        raise SluiceError(
+            64,
+            f"Spark needs Java here, and there is no {java}",
+            "install Java 17 or later on each machine that runs tasks, or let JAVA_HOME lead to it in the environment "
+            "of Airflow's processes; no job runs until then",
+        )
 
 
 def peer_address(host: str, port: int) -> str:
