@@ -16,7 +16,7 @@ _USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
 
 
 def look_at_spark(info: ConnectionInfo) -> str:
-    """Say where Spark answers. Raises SluiceError: SLC-064, nothing does, or jobs have no Java; SLC-923, two PySparks."""
+    """Say where Spark answers. Raises SluiceError: SLC-064, nothing does, or it has no Java; SLC-923, two PySparks."""
     expect_one_version()
     if info.conn_type == "spark":
         _expect_java()
