@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import psycopg
@@ -12,6 +13,7 @@ from support.world import SOURCE
 from sluice.capture.grants import grants, slave_grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
+from sluice.monitor.check import findings
 from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
@@ -49,7 +51,9 @@ def world(build, managed):
     world.reader("master").execute("DROP SCHEMA sluice")
     world.admin = give(world, managed, "master")
     world.run = lambda: managed.run(world.admin, grants(world.context, SOURCE))
-    return world
+    world.superuser = managed.cluster.admin(world.admin.database)
+    yield world
+    world.superuser.close()
 
 
 def capture(world):
@@ -63,10 +67,20 @@ def capture(world):
     assert world.rows("zurich", "public.Größe").total() == 1
 
 
+def expect_unseen(world):
+    """The script goes through again, but event triggers are a superuser's here."""
+    said = world.run()
+    assert "ERROR" not in said
+    assert "WARNING:  no event triggers were made: permission denied to create event trigger" in said
+    left = "SELECT FROM pg_roles WHERE starts_with(rolname, %s) AND rolname ~ '_ddl$'"
+    assert not world.superuser.execute(left, [f"Role {world.admin.login}"]).fetchall()
+
+
 def test_the_administrator_gives_a_role_the_rights_on_tables_of_another(world):
     execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
     assert world.run() == ""
     capture(world)
+    expect_unseen(world)
 
 
 def test_tables_of_the_administrator_are_captured_by_his_login(world):
@@ -76,6 +90,7 @@ def test_tables_of_the_administrator_are_captured_by_his_login(world):
     world.context.connections["master"] = world.admin
     assert world.run() == ""
     capture(world)
+    expect_unseen(world)
 
 
 def test_membership_is_offered_where_it_can_be_given_and_taken_where_it_was(world):
@@ -109,3 +124,65 @@ def test_the_administrator_gives_a_slaves_role_its_rights_in_a_schema_that_is_no
     for _ in range(2):
         assert managed.run(admin, slave_grants(world.context, "zurich", silent=False)) == ""
         world.context.slave(world.pair("zurich")).install()
+    said = managed.run(admin, slave_grants(world.context, "zurich", silent=True))
+    assert "WARNING:  permission denied for parameter session_replication_role" in said
+    assert "triggers or references of their own are refused" in said
+
+
+EVENTS = re.compile(r"\b(?:CREATE|ALTER|DROP) EVENT TRIGGER [^;]*")
+
+
+def run_as_where_it_may(world, managed, admin):
+    """Run the script as where an administrator may make event triggers: here a superuser makes these alone."""
+    script = grants(world.context, SOURCE)
+    made = EVENTS.findall(script)
+    assert len(made) == 1 + 3 * 6
+    said = managed.run(admin, EVENTS.sub("NULL", script))
+    if "ERROR" not in said:
+        world.superuser.execute(";".join(made[1:]).encode())
+    return said
+
+
+def test_an_administrator_who_may_make_event_triggers_makes_them_again_and_again(world, managed):
+    execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
+    assert world.run() == ""
+    bootstrap(world.context, SOURCE)
+    for _ in range(2):
+        assert run_as_where_it_may(world, managed, world.admin) == ""
+        (told,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+        assert "DDL is seen as it happens" in told
+    keeper = f"Role {world.admin.login}_ddl"
+    owners = "SELECT DISTINCT proowner::regrole::text FROM pg_proc WHERE prorettype = 'event_trigger'::regtype"
+    assert (f'"{keeper}"',) in world.superuser.execute(f"{owners} AND pronamespace = 'sluice'::regnamespace").fetchall()
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+        world._servers["master"].connect(world.infos["master"]) as weak,
+    ):
+        weak.execute("ALTER FUNCTION sluice.repl_altered() SECURITY INVOKER")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        world.master.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(keeper)))
+    other = sql.Identifier(f"Other {world.admin.login}")
+    # Who made the role may join it, and goes on; nobody else may.
+    world.master.execute(sql.SQL("GRANT {} TO {admin}").format(sql.Identifier(keeper), **world.names))
+    assert run_as_where_it_may(world, managed, world.admin) == ""
+    world.master.execute(
+        sql.SQL("CREATE ROLE {other}; GRANT {} TO {other}").format(sql.Identifier(keeper), other=other)
+    )
+    said = run_as_where_it_may(world, managed, world.admin)
+    assert f'ERROR:  the role "{keeper}" is there, and "Other {world.admin.login}" is a member of it' in said
+    world.master.execute(sql.SQL("DROP ROLE {}").format(other))
+    assert run_as_where_it_may(world, managed, world.admin) == ""
+
+
+def test_a_right_that_cannot_be_given_is_told_and_takes_no_other_away(world):
+    more = {"capture": "log", "verification": {"max_active": 5}}
+    world.configure(lambda settings: settings["sources"][SOURCE].update(more))
+    execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
+    said = world.run()
+    assert "ERROR" not in said
+    assert "without REPLICATION the log cannot be read" in said
+    newest = world.master.info.server_version >= 160000
+    assert ("`bootstrap` waits longer" in said) == newest
+    assert ("`max_active` is refused" in said) == newest
+    right = "SELECT has_database_privilege(%s, current_database(), 'CREATE')"
+    assert world.superuser.execute(right, [world.infos["master"].login]).fetchone() == (True,)

@@ -1,4 +1,4 @@
-"""Scripts that give a role what it needs on a source or on a slave; a superuser runs them in the database itself."""
+"""Scripts that give a role what it needs on a source or on a slave; an administrator runs them in the database."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.migrations import IN_SLAVE
 from sluice.vendors.postgresql.session import Connection, composed
 
-# A superuser runs the script in a session of his own: no name in it may lead to a function that somebody else has made.
+# Whoever runs the script has a session of his own: no name in it may lead to a function that somebody else has made.
 _EXACTLY = sql.SQL("SET search_path = pg_catalog, pg_temp")
 _AS_BEFORE = sql.SQL("RESET search_path")
 
 
 def script(statements: Iterable[sql.Composable], session: Connection | None = None) -> str:
-    """These statements for a superuser to run, whose session looks names up as before when it has run."""
+    """These statements for an administrator to run, whose session looks names up as before when it has run."""
     return ";\n\n".join(one.as_string(session) for one in (_EXACTLY, *statements, _AS_BEFORE))
 
 
@@ -38,6 +38,13 @@ def role(login: str, schemas: Collection[str], tables: Collection[TableName]) ->
     )
 
 
+def optional(lacking: str, name: str, **parts: sql.Composable | str) -> sql.Composed:
+    """Statements for a right that can be done without, and what is lacking then."""
+    return composed(
+        "capture/grants/optional", statement=composed(f"capture/grants/{name}", **parts), lacking=sql.Literal(lacking)
+    )
+
+
 def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:
     """The script for the role of a slave's connection. Asks no server, since the role may not be able to connect yet.
 
@@ -52,4 +59,5 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
 
 def silencing(info: ConnectionInfo) -> str:
     """The statement that lets the role of a slave's connection keep triggers and foreign keys there from acting."""
-    return composed("capture/grants/silent", role=info.login).as_string(None)
+    lacking = "without that, tables that have triggers or references of their own are refused (SLC-074)"
+    return optional(lacking, "silent", role=info.login).as_string(None)

@@ -1,6 +1,6 @@
 -- The role that owns the functions of event triggers. It has what the role has that captures, and no more; and that role may
 -- not change these functions, for they run whenever somebody else alters a table. One that is there already could be
--- somebody's: it is taken only if nobody can become it, and it has no rights but these.
+-- somebody's: it is taken only if nobody can become it but superusers and whoever runs this, and it has no rights but these.
 DO $keeper$
 DECLARE
     odd text;
@@ -14,7 +14,9 @@ BEGIN
         UNION ALL
         SELECT format('%I is a member of it', other.rolname)
         FROM pg_catalog.pg_auth_members AS made JOIN pg_catalog.pg_roles AS other ON other.oid = made.member
-        WHERE made.roleid = keeper.oid AND NOT other.rolsuper
+        WHERE made.roleid = keeper.oid AND (other.rolname <> current_user OR other.rolname = {role_name}) AND NOT EXISTS (
+            SELECT FROM pg_catalog.pg_roles AS super
+            WHERE super.rolsuper AND pg_catalog.pg_has_role(other.oid, super.oid, 'MEMBER'))
         UNION ALL
         SELECT format('it is a member of %I', other.rolname)
         FROM pg_catalog.pg_auth_members AS made JOIN pg_catalog.pg_roles AS other ON other.oid = made.roleid
@@ -23,12 +25,14 @@ BEGIN
     WHERE keeper.rolname = {keeper_name};
     IF odd IS NOT NULL THEN
         RAISE EXCEPTION 'the role % is there, and %', quote_ident({keeper_name}), odd
-        USING HINT = 'no event trigger was made. If the role is Sluice''s, end that by REVOKE or ALTER ROLE, and run the '
-            'script again; if it is somebody''s, give it another name.';
+        USING HINT = 'no event trigger was made. If the role is Sluice''s, end that by REVOKE or ALTER ROLE, or run the '
+            'script as its only member; if it is somebody''s, give it another name.';
     END IF;
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {keeper_name}) THEN
         EXECUTE format('CREATE ROLE %I NOLOGIN', {keeper_name});
     END IF;
-    EXECUTE format('GRANT %I TO %I', {role_name}, {keeper_name});
+    IF NOT pg_catalog.pg_has_role({keeper_name}, {role_name}, 'USAGE') THEN
+        EXECUTE format('GRANT %I TO %I', {role_name}, {keeper_name});
+    END IF;
 END
 $keeper$

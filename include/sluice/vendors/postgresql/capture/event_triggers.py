@@ -42,6 +42,9 @@ _EVENTS: dict[str, tuple[LiteralString, tuple[LiteralString, ...]]] = {
     "rewritten": ("table_rewrite", ()),
 }
 
+# The name of an event trigger that is never made.
+_TRIED = "sluice_tries"
+
 # Of a role's name, where another is to be made of it.
 _LONGEST = 59
 
@@ -57,9 +60,13 @@ class _Made:
 
 
 def may_watch_ddl(connection: Connection) -> bool:
-    """Whether the role may make event triggers."""
-    row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
-    return bool(row and row[0])
+    """Whether the role may make event triggers. It tries to, once in a session."""
+    query = "SELECT rolsuper, current_setting('sluice.may_watch_ddl', true) FROM pg_roles WHERE rolname = current_user"
+    superuser, told = connection.execute(query).fetchone() or (False, None)
+    if not superuser and not told:
+        connection.execute(composed("capture/events/may_watch", event_trigger=_TRIED))
+        return may_watch_ddl(connection)
+    return bool(superuser or told == "yes")
 
 
 def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
@@ -154,9 +161,9 @@ def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, 
 
 def for_another(
     connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], login: str
-) -> list[sql.SQL | sql.Composed]:
-    """The statements that a superuser executes once to create event triggers for a role that may not; empty before the
-    DbResources exist.
+) -> list[sql.Composed]:
+    """The statement that somebody who may executes once to create event triggers for a role that may not; none before
+    the DbResources exist.
 
     Whose DDL sets them off must not execute what that role has written: the functions belong to another role, which has
     the rights of that role, and which that role is no member of.
@@ -164,16 +171,25 @@ def for_another(
     state = TableName(resources.schema, resources.name("state"))
     if may_watch_ddl(connection) or not relations.existing(connection, [state]):
         return []
-    keeper = keeper_of(login)
-    names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}
-    statements: list[sql.SQL | sql.Composed] = [sql.SQL("BEGIN"), composed("capture/grants/keeper", **names)]
+    keeper = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper_of(login))}
+    making, firing = [], []
     for function in _EVENTS:
-        name = sql.Identifier(resources.everywhere(function))
-        statements.append(composed(f"capture/events/{function}", **parts))
-        statements.append(sql.SQL("ALTER FUNCTION {}() OWNER TO {}").format(parts[function], sql.Identifier(keeper)))
-        statements.append(sql.SQL("DROP EVENT TRIGGER IF EXISTS {}").format(name))
-        statements += _making(resources, parts, function)
-    return [*statements, sql.SQL("COMMIT")]
+        making.append(composed(f"capture/events/{function}", **parts))
+        dropping = sql.SQL("DROP EVENT TRIGGER IF EXISTS {}")
+        firing += [dropping.format(sql.Identifier(resources.everywhere(function)))]
+        firing += _making(resources, parts, function)
+    return [
+        composed(
+            "capture/grants/events",
+            **keeper,
+            event_trigger=_TRIED,
+            schema_name=sql.Literal(resources.schema),
+            functions=sql.Literal([resources.name(function) for function in _EVENTS]),
+            keeper=composed("capture/grants/keeper", **keeper),
+            making=sql.SQL(";\n").join(making),
+            firing=sql.SQL(";\n").join(firing),
+        )
+    ]
 
 
 def keeper_of(login: str) -> str:

@@ -20,6 +20,7 @@ from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.watched import Watch, WatchSettings
+from sluice.vendors.postgresql import grants
 from sluice.vendors.postgresql.capture import change_over, event_triggers, install
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
 from sluice.vendors.postgresql.capture.log import slot, standbys, told_tables
@@ -41,6 +42,13 @@ from sluice.vendors.protocol.sweep import Purge, Sweep
 _IDLE_BYTES, _IDLE_S = 2 * 1024 * 1024, 15.0
 # To count changes is to decode their transactions: at most a twentieth of the time is spent so.
 _PAUSES = 20
+
+# The scripts of rights that the log needs, and what is lacking without them.
+_RIGHTS = {
+    "log": "without REPLICATION the log cannot be read (SLC-400)",
+    "publications": "without CREATE on the database no publication can be made (SLC-400)",
+    "note_running": "without that, `bootstrap` waits longer",
+}
 
 
 class LogCapture(QueueCapture):
@@ -88,7 +96,8 @@ class LogCapture(QueueCapture):
             return event_triggers.sees_ddl(self._session.open(), self.resources, self.parts)
 
     def _rights(self) -> list[sql.Composed]:
-        return [composed("capture/grants/log", role_name=sql.Literal(self.info.login))]
+        role = sql.Literal(self.info.login)
+        return [grants.optional(lacking, name, role_name=role) for name, lacking in _RIGHTS.items()]
 
     def install(
         self,

@@ -70,9 +70,8 @@ class QueueCapture:
             if not self.resources.is_home:
                 connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             seen = event_triggers.sees_ddl(connection, self.resources, self.parts)
-            superuser = event_triggers.may_watch_ddl(connection)
         self._expect_way()
-        return Capabilities(event_triggers=seen, transactional_ddl=True, silent_triggers=superuser)
+        return Capabilities(event_triggers=seen, transactional_ddl=True)
 
     def install(
         self,
@@ -223,7 +222,8 @@ class QueueCapture:
             session = self._session.open()
             events = event_triggers.for_another(session, self.resources, self.parts, self.info.login)
             rights = grants.role(self.info.login, [self.resources.schema], tables)
-            more = [composed("capture/grants/activity", role=self.info.login)] if activity else []
+            lacking = "without that, `max_active` is refused (SLC-236)"
+            more = [grants.optional(lacking, "activity", role=self.info.login)] if activity else []
             return grants.script([rights, *more, *self._rights(), *events], session)
 
     def _rights(self) -> list[sql.Composed]:

@@ -1,0 +1,40 @@
+-- Event triggers, for whoever may make them. Only a member of a role may make things that belong to it: whoever runs this is one
+-- for as long as that takes.
+DO $events$
+DECLARE
+    before  text := current_setting('role');
+    joins   boolean;
+    strange text;
+BEGIN
+    -- Refused before anything is made, by who may not.
+    BEGIN
+        CREATE EVENT TRIGGER {event_trigger} ON ddl_command_start EXECUTE FUNCTION pg_catalog.version();
+    EXCEPTION WHEN invalid_object_definition OR undefined_function OR duplicate_object THEN
+        NULL;
+    END;
+    {keeper};
+    joins := NOT pg_catalog.pg_has_role(current_user, {keeper_name}, 'USAGE');
+    IF joins THEN
+        EXECUTE format('GRANT %I TO %I', {keeper_name}, current_user);
+    END IF;
+    FOR strange IN
+        SELECT made.oid::pg_catalog.regprocedure::text
+        FROM pg_catalog.pg_proc AS made
+        JOIN pg_catalog.pg_namespace AS namespace ON namespace.oid = made.pronamespace
+        WHERE namespace.nspname = {schema_name} AND made.proname = ANY ({functions}::text[]) AND made.pronargs = 0
+          AND pg_catalog.pg_get_userbyid(made.proowner) <> {keeper_name}
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s OWNER TO %I', strange, {keeper_name});
+    END LOOP;
+    PERFORM set_config('role', {keeper_name}, true);
+    {making};
+    PERFORM set_config('role', before, true);
+    {firing};
+    IF joins THEN
+        EXECUTE format('REVOKE %I FROM %I', {keeper_name}, current_user);
+    END IF;
+EXCEPTION WHEN insufficient_privilege OR invalid_grant_operation THEN
+    RAISE WARNING 'no event triggers were made: %', SQLERRM
+    USING HINT = 'all else was granted. Without them DDL is found at the publisher''s next look; with `capture: log` they are needed.';
+END
+$events$
