@@ -5,6 +5,8 @@ Each pair has packages of its own to install and takes minutes, so all of them r
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from support.cells import CELLS
 from support.collector import expect_figure_of_task
@@ -22,7 +24,10 @@ def pair(request):
 
 @pytest.fixture(scope="module")
 def environment(pair, tmp_path_factory):
-    return installed(tmp_path_factory.mktemp("cell"), beside=pair.packages)
+    python = f"python{pair.python}" if pair.python else ""
+    if python and not shutil.which(python):
+        pytest.skip(f"there is no {python}")
+    return installed(tmp_path_factory.mktemp("cell"), beside=pair.packages, python=python)
 
 
 @pytest.fixture(scope="module")

@@ -24,13 +24,19 @@ _PYSPARKS = {
 
 
 class Cell(NamedTuple):
-    """A pair of versions."""
+    """A pair of versions.
+
+    Attributes:
+        python: if it is not the one that all tests run with.
+    """
 
     airflow: str
     pyspark: str
+    python: str = ""
 
     def __str__(self) -> str:
-        return f"airflow-{self.airflow}-pyspark-{self.pyspark}"
+        beside = f"-python-{self.python}" if self.python else ""
+        return f"airflow-{self.airflow}-pyspark-{self.pyspark}{beside}"
 
     @property
     def packages(self) -> list[str]:
@@ -53,4 +59,5 @@ CELLS = [
     Cell("3.3.2", "4.1.3"),
     Cell("3.3.2", "4.2.0"),
     Cell("3.3.2", "4.3.0"),
+    *(Cell("3.3.2", "4.2.0", python) for python in ("3.12", "3.13", "3.14")),
 ]

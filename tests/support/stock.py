@@ -50,11 +50,15 @@ class Environment:
         return {*_call_uv("pip", "freeze", "--python", str(self.bin / "python")).splitlines()}
 
 
-def make(directory: Path) -> Environment:
-    """Make one without packages, and build the wheel."""
+def make(directory: Path, python: str = "") -> Environment:
+    """Make one without packages, and build the wheel.
+
+    Args:
+        python: the program, as `python3.13`; else it is that of the tests.
+    """
     (built,) = wheel.build(directory, "wheel")
     archive = Path(shutil.copy(built, directory / "sluice.zip"))
-    _call_uv("venv", "--quiet", str(directory / "venv"))
+    _call_uv("venv", "--quiet", *(["--python", python] if python else []), str(directory / "venv"))
     return Environment(directory / "venv" / "bin", built, archive)
 
 
@@ -69,15 +73,16 @@ def _call_uv(*words: str) -> str:
     return done.stdout
 
 
-def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = ()) -> Environment:
+def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = (), python: str = "") -> Environment:
     """Make an environment with the wheel.
 
     Args:
         lowest: with the oldest versions that the wheel allows of what it names itself, in its extras as well; else
             with those of uv.lock, Airflow first, as it is in a deployment before ours comes.
         beside: these packages are there first instead, and the wheel changes none of what they bring.
+        python: see `make`.
     """
-    environment = make(directory)
+    environment = make(directory, python)
     ours = f"sluice[postgresql,spark] @ {environment.wheel.as_uri()}"
     if lowest:
         # Direct is what a command or a file names.
