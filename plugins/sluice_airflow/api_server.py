@@ -86,9 +86,13 @@ class ApiServer:
             raise _silent("who this is", error) from None
 
     def context(self) -> Context:
-        """Anew where the file or the connections are others."""
-        with self._lock:
-            place = configuration.place()
+        """Anew where the file or the connections are others. Meanwhile other requests go on with the last."""
+        last = self._context
+        if not self._lock.acquire(blocking=last is None):
+            assert last is not None
+            return last
+        try:
+            place = configuration_text.place()
             if time.monotonic() - self._read > _KEPT_S:
                 try:
                     configuration_text.hand_over(place, variables.read)
@@ -105,6 +109,8 @@ class ApiServer:
                     self._context = Context(settings, infos, patience_s=_PATIENCE_S)
                 self._stamp, self._read = stamp, time.monotonic()
             return self._context
+        finally:
+            self._lock.release()
 
     def paused_dags(self, dags: Sequence[str]) -> Mapping[str, str]:
         """By one query, and one more where any is paused."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from airflow.configuration import conf
 from sqlalchemy.exc import SQLAlchemyError
 
-from sluice.config import configuration, configuration_text, pools
+from sluice.config import configuration_text, pools
 from sluice_airflow.variables import read_configuration
 
 _FILE = "sluice_replication.py"
@@ -33,7 +33,7 @@ def main() -> None:
             pool = Pool.get_pool(name, session=session)
             if pool is None or pool.slots < number:
                 Pool.create_or_update_pool(name, number, "Sluice", include_deferred=False, session=session)
-                print(f"made: the pool {name}, with as many slots as {configuration.place()} needs: {number}")
+                print(f"made: the pool {name}, with as many slots as {configuration_text.place()} needs: {number}")
     _dag_file(Path(conf.get("core", "dags_folder")))
 
 
@@ -43,7 +43,7 @@ def _dag_file(folder: Path) -> None:
     Raises:
         SystemExit: one makes those of another configuration, whose ids may be the same.
     """
-    ours = configuration_text.absolute(configuration.place())
+    ours = configuration_text.absolute(configuration_text.place())
     others: dict[str, Path] = {}
     for file in sorted(folder.rglob("*.py")):
         for named in _configurations(file):

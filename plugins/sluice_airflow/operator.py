@@ -189,7 +189,7 @@ class SluiceSparkOperator(BaseOperator):
         sealed = seal_connections(ids, find_connection if self.job in JOBS_OF_EVERYTHING else get_connection)
         ti = context["ti"]
         job_env = {
-            configuration_text.CONFIG_ENV: configuration.place(),
+            configuration_text.CONFIG_ENV: configuration_text.place(),
             **configuration_text.environment(),
             paths.HOME_ENV: str(paths.home()),
             connections.SEALED_ENV: sealed,

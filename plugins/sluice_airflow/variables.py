@@ -24,7 +24,7 @@ def read(name: str) -> str | None:
 
 def read_configuration() -> Config:
     """The configuration in force, wherever it is. Raises ConfigError SLC-002."""
-    configuration_text.hand_over(configuration.place(), read)
+    configuration_text.hand_over(configuration_text.place(), read)
     return configuration.load()
 
 

@@ -11,7 +11,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from pydantic import TypeAdapter, ValidationError
 from support.rendering import rendered
 
-from sluice.config import configuration
+from sluice.config import configuration, configuration_text
 from sluice.config.cron import Cron
 
 GOOD = ["0 2 * * *", "*/15 0-23/2 1,15 * 1-5", "59 23 31 12 7", "0 02 * * 0", "5,10-20/3 * * 1-6 *"]
@@ -51,7 +51,7 @@ def test_slaves_are_compared_at_set_times(tmp_path, monkeypatch, job_module, siz
     file = tmp_path / "replication.yaml"
     settings = f"    verification: {{whole_at: '0 2 * * 0', sampled_at: '30 2 * * 1-6', {size}}}\n"
     file.write_text(
-        configuration.path().read_text(encoding="utf-8").replace("  flights:\n", f"  flights:\n{settings}", 1)
+        configuration_text.path().read_text(encoding="utf-8").replace("  flights:\n", f"  flights:\n{settings}", 1)
     )
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
     bag = DagBag(dag_folder=str(Path(__file__).parents[2] / "dags"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from airflow.models import Variable
@@ -62,7 +64,7 @@ def expect_everywhere(place, deployment, context, tmp_path, monkeypatch):
     monkeypatch.setattr(configuration_text, "_read_url", lambda url: pytest.fail("it asked the store"))
     assert configuration.load().dag_prefix == "acme_"
     with pytest.raises(ConfigError, match=r"SLC-002: this needs a configuration in a file, and it is "):
-        configuration.path()
+        configuration_text.path()
 
 
 def test_dags_and_jobs_go_by_a_variable(in_variable, deployment, context, tmp_path, monkeypatch):
@@ -92,6 +94,25 @@ def test_pages_notice_another_text_of_the_variable(in_variable, monkeypatch):
     # Airflow does not say whether it is gone, or could not be read.
     Variable.delete("sluice")
     assert server.context().config.dag_prefix == "other_"
+
+
+def test_pages_wait_for_no_place_that_hangs(in_variable, monkeypatch):
+    server = ApiServer()
+    last = server.context()
+    monkeypatch.setattr("sluice_airflow.api_server._KEPT_S", 0)
+    asked, answers = Event(), Event()
+
+    def hang(*_):
+        asked.set()
+        assert answers.wait(60)
+
+    with monkeypatch.context() as patch, ThreadPoolExecutor(1) as pool:
+        patch.setattr(configuration_text, "hand_over", hang)
+        reading = pool.submit(server.context)
+        assert asked.wait(60)
+        assert server.context() is last
+        answers.set()
+        reading.result(60)
 
 
 def test_init_makes_a_dag_file_that_names_the_place(in_variable, tmp_path, capsys):

@@ -22,7 +22,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from support.rendering import rendered
 
 from sluice.airflow_api.client import dag_run
-from sluice.config import configuration
+from sluice.config import configuration, configuration_text
 from sluice.state.ddl_question import Decision
 from sluice.store import leases
 from sluice_airflow import conventions
@@ -87,7 +87,7 @@ def test_a_prefix_begins_the_id_of_every_dag(deployment, monkeypatch):
 
 
 def test_a_dag_file_of_two_lines_makes_the_dags_of_the_configuration_that_it_names(deployment, monkeypatch, tmp_path):
-    monkeypatch.setenv("SLUICE_CONFIG", str(configuration.path()))
+    monkeypatch.setenv("SLUICE_CONFIG", str(configuration_text.path()))
     named = tmp_path / "here" / "replication.yaml"
     named.parent.mkdir()
     named.write_text((deployment.path / "replication.yaml").read_text() + "dag_prefix: acme_\n")
@@ -100,7 +100,7 @@ def test_a_dag_file_of_two_lines_makes_the_dags_of_the_configuration_that_it_nam
     assert found.import_errors == {}
     assert set(found.dags) == {f"acme_{name}" for name in DAG_IDS}
     # So do the tasks of these DAGs, and their jobs.
-    assert configuration.path() == named
+    assert configuration_text.path() == named
 
 
 def test_every_task_is_listed_here(bag):
@@ -127,7 +127,7 @@ def test_dags_are_parsed_with_the_network_shut_and_no_file_but_the_configuration
     assert [event for event, _ in parsing_watch.events if event != "open"] == []
     opened = {str(details[0]) for event, details in parsing_watch.events if event == "open"}
     ours = {path for path in opened if path.startswith(f"{PROJECT}{os.sep}") and not path.endswith((".py", ".pyc"))}
-    assert ours - {str(PROJECT / "dags" / ".airflowignore")} == {str(configuration.path())}
+    assert ours - {str(PROJECT / "dags" / ".airflowignore")} == {str(configuration_text.path())}
 
 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
@@ -147,7 +147,7 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
 
 
 def test_sources_that_belong_together_share_a_tag(tmp_path, monkeypatch):
-    shipped = configuration.path().read_text(encoding="utf-8")
+    shipped = configuration_text.path().read_text(encoding="utf-8")
     file = tmp_path / "replication.yaml"
     file.write_text(shipped.replace("  flights:\n", "  flights:\n    group: travel\n", 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))

@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import ParamValidationError
 from support.rendering import rendered
 
 from sluice import paths
-from sluice.config import configuration
+from sluice.config import configuration_text
 from sluice.dev import reference
 from sluice.initial_update.options import SNAPSHOT
 from sluice_airflow.operator import CONF_OF_RUNS
@@ -79,7 +79,7 @@ def test_the_documents_trigger_dags_with_what_their_forms_require(bag):
 
 def test_the_page_of_dags_says_what_they_are(monkeypatch):
     # The DAGs of the page have a configuration of their own.
-    monkeypatch.setenv(configuration.CONFIG_ENV, "")
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, "")
     outdated = reference.outdated_pages(argparse.ArgumentParser(), reference.DAG_PAGES)
     assert not outdated, "type ./sluice docs --reference"
 
@@ -154,7 +154,7 @@ def test_what_one_of_our_runs_tells_another_is_no_field(bag):
 
 def test_tables_are_written_where_only_the_source_knows_them(tmp_path, monkeypatch):
     """Airflow's form lets nobody add to a list of choices."""
-    shipped = configuration.path().read_text(encoding="utf-8")
+    shipped = configuration_text.path().read_text(encoding="utf-8")
     file = tmp_path / "replication.yaml"
     file.write_text(shipped.replace("public.airlines: {}", "public.*: {}", 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
@@ -165,7 +165,7 @@ def test_tables_are_written_where_only_the_source_knows_them(tmp_path, monkeypat
 
 def test_a_source_is_chosen_already_only_if_there_is_no_other(bag, tmp_path, monkeypatch):
     assert bag.dags["verify"].params["source"] == "flights"
-    shipped = configuration.path().read_text(encoding="utf-8")
+    shipped = configuration_text.path().read_text(encoding="utf-8")
     file = tmp_path / "replication.yaml"
     more = "sources:\n  other: {connection: m, prefix: O_, tables: {public.t: {}}}\n"
     file.write_text(shipped.replace("sources:\n", more, 1))

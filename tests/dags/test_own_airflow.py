@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sluice.cli import init as command
-from sluice.config import configuration, pools
+from sluice.config import configuration, configuration_text, pools
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.monitor import check
@@ -41,7 +41,7 @@ def test_what_airflow_lacks_is_named_and_init_makes_it(no_pools, context, tmp_pa
     first, second = (folder / "sluice_replication.py").read_text().splitlines()
     assert (first, second) == (
         "from sluice_airflow_dags import sluice_dags",
-        f"sluice_dags({str(configuration.path().absolute())!r})",
+        f"sluice_dags({str(configuration_text.path().absolute())!r})",
     )
     assert check._airflow(context).startswith("Airflow has all 4 pools and 14 DAGs")
     init.main()
@@ -66,7 +66,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("text", "found"), CALLS.values(), ids=CALLS)
 def test_a_file_that_makes_the_dags_is_known_by_its_call(text, found, tmp_path, deployment, capsys):
-    (tmp_path / "mine.py").write_text(text.format(ours=str(configuration.path().absolute())))
+    (tmp_path / "mine.py").write_text(text.format(ours=str(configuration_text.path().absolute())))
     init._dag_file(tmp_path)
     assert capsys.readouterr().out.startswith(f"{found}the DAG file {tmp_path}")
 
@@ -96,7 +96,7 @@ def test_pools_that_are_larger_stay_so(no_pools, context, tmp_path, monkeypatch)
 
 def test_init_names_what_it_cannot_make(tmp_path, monkeypatch):
     (tmp_path / "a file").write_text("")
-    monkeypatch.setenv(configuration.CONFIG_ENV, str(tmp_path / "a file" / "replication.yaml"))
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, str(tmp_path / "a file" / "replication.yaml"))
     with pytest.raises(SluiceError, match=r"SLC-397: what it needs could not be made: .*a file"):
         command.init()
 

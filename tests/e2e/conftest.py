@@ -14,7 +14,7 @@ from support.places import reserve_port
 
 from sluice import paths
 from sluice.airflow_api.client import AirflowApi
-from sluice.config import configuration
+from sluice.config import configuration_text
 from sluice.runtime import airflow, spark_connect
 from sluice.runtime.handle import Runtime
 from sluice.runtime.paths import RuntimePaths
@@ -45,7 +45,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         state.set_port(name, reserve_port())
     patch = pytest.MonkeyPatch()
     patch.setenv("SLUICE_HOME", str(home))
-    patch.setenv(configuration.CONFIG_ENV, str(asking(home / "replication.yaml")))
+    patch.setenv(configuration_text.CONFIG_ENV, str(asking(home / "replication.yaml")))
     yield home
     sluice("down")
     patch.undo()

@@ -12,7 +12,7 @@ import yaml
 from support.world import SOURCE
 
 from sluice.cli import parser
-from sluice.config.configuration import CONFIG_ENV
+from sluice.config.configuration_text import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.messages.message import Description
 from sluice.messages.xml_reader import read

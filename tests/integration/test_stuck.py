@@ -11,7 +11,7 @@ import pytest
 from support.world import SOURCE
 
 from sluice.cli.parser import main
-from sluice.config.configuration import CONFIG_ENV
+from sluice.config.configuration_text import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import VALUES_ENV, SluiceError, TransientError
 from sluice.monitor import status

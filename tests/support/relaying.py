@@ -21,7 +21,7 @@ import psutil
 import yaml
 from support.world import World
 
-from sluice.config.configuration import CONFIG_ENV
+from sluice.config.configuration_text import CONFIG_ENV
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.paths import HOME_ENV, PROJECT
 

@@ -20,7 +20,8 @@ from psycopg import sql
 from support.repeating import runs_twice
 from support.templates import copyable, looked_just_now
 
-from sluice.config.configuration import CONFIG_ENV, Config
+from sluice.config.configuration import Config
+from sluice.config.configuration_text import CONFIG_ENV
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.context import Context
 from sluice.crash import ENV as CRASH_ENV

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from sluice import paths, release, shell
-from sluice.config import configuration, pools
+from sluice.config import configuration, configuration_text, pools
 from sluice.runtime import airflow
 from sluice.runtime.paths import RuntimePaths
 
@@ -165,7 +165,7 @@ def test_every_name_of_ours_in_an_environment_is_one_that_the_code_reads():
     sources = [path.read_text() for tree in ("include", "plugins") for path in (PROJECT / tree).rglob("*.py")]
     known = set(re.findall(r'"(SLUICE_[A-Z_]+)"', "\n".join(sources)))
     used = {name for _, name, _ in environments() if name.startswith("SLUICE_")}
-    assert used == {paths.HOME_ENV, configuration.CONFIG_ENV, shell.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
+    assert used == {paths.HOME_ENV, configuration_text.CONFIG_ENV, shell.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
     assert used <= known
 
 
@@ -251,7 +251,7 @@ def test_as_many_tasks_may_run_as_the_pools_have_slots():
 
 
 def test_logs_are_where_housekeeping_looks_for_them(monkeypatch):
-    monkeypatch.setenv(configuration.CONFIG_ENV, str(PROJECT / "deploy" / "replication.yaml"))
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, str(PROJECT / "deploy" / "replication.yaml"))
     embedded = airflow.environment(RuntimePaths(Path("/var/lib/sluice")), {}, 8080, "")
     logging = {name: value for name, value in embedded.items() if name.startswith("AIRFLOW__LOGGING__")}
     assert len(logging) == 2

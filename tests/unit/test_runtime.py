@@ -15,7 +15,7 @@ import pytest
 import yaml
 from support.waiting import until
 
-from sluice.config import configuration, pools
+from sluice.config import configuration, configuration_text, pools
 from sluice.errors import ConfigError, SluiceError
 from sluice.runtime import ports, postgres_dirs
 from sluice.runtime.guarded import expect_guarded
@@ -72,11 +72,11 @@ def test_a_record_that_was_cut_short_is_no_record(layout):
 def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout, monkeypatch, tmp_path):
     ours = tmp_path / "ours.yaml"
     runtime = Runtime(layout, Cluster(layout.postgres), 1, 2, 3, "", configuration=ours)
-    monkeypatch.setenv(configuration.CONFIG_ENV, "")
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, "")
     runtime.expect_configuration()
-    assert configuration.path() == ours, "a shell that names none goes on with what runs"
+    assert configuration_text.path() == ours, "a shell that names none goes on with what runs"
     runtime.expect_configuration()
-    monkeypatch.setenv(configuration.CONFIG_ENV, str(tmp_path / "theirs.yaml"))
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, str(tmp_path / "theirs.yaml"))
     with pytest.raises(
         SluiceError, match=r"SLC-253: .*ours\.yaml.*theirs\.yaml.*\nHINT: .*\./sluice down && \./sluice up"
     ):
@@ -231,7 +231,7 @@ def test_as_many_tasks_may_run_as_the_pools_have_slots(layout, tmp_path, monkeyp
     }
     file = tmp_path / "replication.yaml"
     file.write_text(yaml.safe_dump(settings))
-    monkeypatch.setenv(configuration.CONFIG_ENV, str(file))
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, str(file))
     env = airflow.environment(layout, environment.child_environment(layout, Path("/java")), 8080, "postgresql://")
     allowed = int(env["AIRFLOW__CORE__PARALLELISM"])
     assert allowed >= sum(pools.slots(configuration.load()).values())

@@ -15,7 +15,7 @@ import psutil
 from sluice.bench import workload
 from sluice.bench.report import BenchReport, alternate, seconds
 from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, BenchServer, private_server, receive
-from sluice.config.configuration import CONFIG_ENV
+from sluice.config.configuration_text import CONFIG_ENV
 from sluice.context import Context
 from sluice.drain.run import drain
 from sluice.errors import SluiceError

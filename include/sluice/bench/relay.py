@@ -15,7 +15,7 @@ import yaml
 
 from sluice.bench.report import BenchReport, alternate
 from sluice.bench.server import SOURCE, BenchServer, private_server
-from sluice.config.configuration import CONFIG_ENV
+from sluice.config.configuration_text import CONFIG_ENV
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError

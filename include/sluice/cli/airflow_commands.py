@@ -18,7 +18,7 @@ from sluice.airflow_api.client import AirflowApi, detail
 from sluice.cli.context import airflow_environment, connection_ids, secret_ids
 from sluice.cli.context import context as _context
 from sluice.commands import dispatcher
-from sluice.config import configuration, fields
+from sluice.config import configuration_text, fields
 from sluice.config.configuration import Config
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
@@ -167,7 +167,7 @@ def _connect(context: Context, conn_id: str, address: str | None, password_varia
     if conn_id not in (known := connection_ids(settings)):
         near = fields.nearest(conn_id, known)
         print(
-            f"The configuration {configuration.place()} does not name it, so it was not tried. It names "
+            f"The configuration {configuration_text.place()} does not name it, so it was not tried. It names "
             f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
         )
         return 0, context

@@ -14,7 +14,7 @@ from sluice.cli.context import from_airflow as _from_airflow
 from sluice.cli.context import read_configuration
 from sluice.commands import export as exporting
 from sluice.commands import retry_rejected, unblock
-from sluice.config import configuration
+from sluice.config import configuration_text
 from sluice.connections import key_file
 from sluice.initial_update import column_losses
 from sluice.initial_update.cancel import cancel
@@ -36,7 +36,7 @@ def show_check() -> int:
     if runtime := find_running():
         runtime.expect_configuration()
     settings = read_configuration()
-    print(f"ok   configuration {configuration.place()}")
+    print(f"ok   configuration {configuration_text.place()}")
     if runtime is None and not (key := key_file()).exists():
         print(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
         return 1

@@ -29,7 +29,7 @@ def context() -> Context:
 
 def read_configuration() -> Config:
     """The configuration in force, wherever it is. Raises ConfigError SLC-002, SluiceError SLC-912."""
-    configuration_text.hand_over(configuration.place(), _ask_airflow)
+    configuration_text.hand_over(configuration_text.place(), _ask_airflow)
     return configuration.load()
 
 

@@ -7,7 +7,7 @@ import sys
 
 from sluice import connections, paths, shell
 from sluice.cli.context import airflow_environment, read_configuration
-from sluice.config import configuration, configuration_text
+from sluice.config import configuration_text
 from sluice.errors import SluiceError
 from sluice.storage import private_files
 
@@ -51,7 +51,7 @@ def _prepare() -> bool:
         private_files.make(key.parent)
         connections.new_key_file(key)
         print(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
-    if not configuration_text.is_file(configuration.place()) or (file := configuration.path()).exists():
+    if not configuration_text.is_file(configuration_text.place()) or (file := configuration_text.path()).exists():
         return True
     file.parent.mkdir(parents=True, exist_ok=True)
     example = paths.PROJECT / "include" / "config" / "example.yaml"

@@ -20,10 +20,7 @@ from pydantic import Field, ValidationError, model_validator
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
 from sluice.config.alerts import Alerts
-from sluice.config.configuration_text import CONFIG_ENV as CONFIG_ENV
-from sluice.config.configuration_text import path as path
-from sluice.config.configuration_text import place as place
-from sluice.config.configuration_text import read
+from sluice.config.configuration_text import CONFIG_ENV, place, read
 from sluice.config.fields import DagPrefix, Location, Name, RoleName, name_hint
 from sluice.config.models import Section, maybe_empty
 from sluice.config.pages import Pages

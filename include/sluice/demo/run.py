@@ -12,7 +12,7 @@ import psycopg
 from psycopg import sql
 
 from sluice import libpq
-from sluice.config import configuration
+from sluice.config import configuration, configuration_text
 from sluice.context import Context
 from sluice.demo import by_files
 from sluice.demo.master import SOURCE, install, load
@@ -86,8 +86,9 @@ def _expect_own_configuration() -> None:
     if SOURCE not in configuration.load().sources:
         raise ConfigError(
             253,
-            f"the demo needs its own configuration, and {configuration.CONFIG_ENV} names {configuration.path()}",
-            f"type: unset {configuration.CONFIG_ENV}; then ./sluice down and ./sluice demo. Nothing was changed",
+            f"the demo needs its own configuration, and {configuration_text.CONFIG_ENV} names "
+            f"{configuration_text.path()}",
+            f"type: unset {configuration_text.CONFIG_ENV}; then ./sluice down and ./sluice demo. Nothing was changed",
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice import loopback, shell
-from sluice.config import configuration, configuration_text
+from sluice.config import configuration_text
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, key_file
 from sluice.context import Context
 from sluice.monitor.status import align
@@ -42,7 +42,7 @@ class Need:
 
 def needs(context: Context) -> Iterator[Need]:
     """All that machines need, in the order in which one sets them up."""
-    place = configuration.place()
+    place = configuration_text.place()
     shown = f"{place} ({context.config.fingerprint})"
     if configuration_text.is_file(place):
         named = f"{configuration_text.CONFIG_ENV}=airflow-variable:NAME"

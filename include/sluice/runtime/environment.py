@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from sluice import connections, libpq, loopback, paths, shell
-from sluice.config import configuration
+from sluice.config import configuration_text
 from sluice.runtime.paths import BIN, RuntimePaths
 
 # Without bytecode each of Airflow's processes would compile thousands of files, at every start.
@@ -31,6 +31,6 @@ def child_environment(layout: RuntimePaths, java: Path) -> dict[str, str]:
         "PYSPARK_DRIVER_PYTHON": str(BIN / "python"),
         shell.CLI_ENV: shell.CLI,
         paths.HOME_ENV: str(layout.home),
-        configuration.CONFIG_ENV: str(configuration.path().resolve()),
+        configuration_text.CONFIG_ENV: str(configuration_text.path().resolve()),
         connections.KEY_FILE_ENV: str(layout.seal_key),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 
 from sluice.config import configuration as configuration
+from sluice.config import configuration_text
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -44,14 +45,14 @@ class Runtime:
         Raises:
             SluiceError: SLC-253, it was.
         """
-        if not os.environ.get(configuration.CONFIG_ENV):
-            os.environ[configuration.CONFIG_ENV] = str(self.configuration)
-        elif (ours := configuration.path().resolve()) != self.configuration:
+        if not os.environ.get(configuration_text.CONFIG_ENV):
+            os.environ[configuration_text.CONFIG_ENV] = str(self.configuration)
+        elif (ours := configuration_text.path().resolve()) != self.configuration:
             raise SluiceError(
                 253,
-                f"Sluice runs with the configuration {self.configuration}, and {configuration.CONFIG_ENV} names {ours}"
-                + ("" if ours.exists() else ", which does not exist"),
-                f"to go on with what runs: unset {configuration.CONFIG_ENV}; to change over, which loses nothing: "
+                f"Sluice runs with the configuration {self.configuration}, and {configuration_text.CONFIG_ENV} names "
+                f"{ours}" + ("" if ours.exists() else ", which does not exist"),
+                f"to go on with what runs: unset {configuration_text.CONFIG_ENV}; to change over, which loses nothing: "
                 "./sluice down && ./sluice up",
             )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice import connections
-from sluice.config import configuration
+from sluice.config import configuration_text
 from sluice.runtime import airflow, environment, ports, shutdown, spark_connect
 from sluice.runtime.databases import DATABASES, socket_connections, tcp_connections
 from sluice.runtime.guarded import expect_guarded
@@ -111,7 +111,7 @@ def _start(
     before_airflow: Callable[[Cluster], None] | None,
     progress: Progress,
 ) -> None:
-    state.set_configuration(configuration.path().resolve())
+    state.set_configuration(configuration_text.path().resolve())
     _choose_ports(state, cluster, progress)
     spark_connect.make_token(layout)
     airflow.make_secrets(layout)
