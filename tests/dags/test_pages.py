@@ -292,11 +292,14 @@ def test_a_page_may_ask_no_other_host_and_be_in_no_other_frame(world, visit):
     assert "style=" not in answer.text
 
 
-def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_mended(world, visit):
+def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_mended(world, visit, caplog):
     file, client = world.path / "replication.yaml", visit("eva")
     file.write_text("sources: nonsense")
     answer = client.get("/")
     assert (answer.status_code, "SLC-002" in answer.text) == (500, True)
+    # Who has no role would read lines of it.
+    assert "nonsense" not in answer.text
+    assert "sources" in caplog.text
     file.write_text(yaml.safe_dump(world.settings))
     assert client.get("/").status_code == 200
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -17,8 +18,9 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
+from sluice import shell
 from sluice.context import Context
-from sluice.errors import Refused, SluiceError
+from sluice.errors import ConfigError, Refused, SluiceError
 from sluice.model.access import Right, Role, role_by_dags, role_of
 from sluice.pages.airflow import Airflow, Visitor
 from sluice.pages.scraper import SCRAPER, asks_for_metrics, scraper
@@ -37,6 +39,8 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_log = logging.getLogger(__name__)
+_UNUSABLE = "the configuration of Sluice cannot be used, as the log of the API server says"
 _ANONYMOUS = "<!doctype html><title>Log in</title><p>Log in to Airflow first, then open this page again."
 
 
@@ -51,8 +55,14 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
         response.headers.update(HEADERS)
         return response
     if request.state.visitor:
-        request.state.has_role = await asyncio.to_thread(_has_role, request)
-        response = await call_next(request)
+        try:
+            request.state.has_role = await asyncio.to_thread(_has_role, request)
+        except ConfigError as error:
+            # It quotes lines of the configuration, and who may read these is not known without it.
+            _log.error("the pages have no configuration: %s", error)
+            response = _tell(request, ConfigError(error.code, _UNUSABLE, f"type: {shell.check()}"), 500)
+        else:
+            response = await call_next(request)
     elif asks_for_metrics(request):
         response = PlainTextResponse("not logged in\n", 401, {"WWW-Authenticate": "Bearer"})
     elif "/api/" in request.url.path:
@@ -63,10 +73,10 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
     return response
 
 
-def _tell(request: Request, error: SluiceError) -> Response:
+def _tell(request: Request, error: SluiceError, status: int = 503) -> Response:
     if "/api/" in request.url.path:
-        return JSONResponse({"code": error.code, "fact": error.fact, "hint": error.hint}, 503)
-    return PlainTextResponse(f"{error}\n", 503)
+        return JSONResponse({"code": error.code, "fact": error.fact, "hint": error.hint}, status)
+    return PlainTextResponse(f"{error}\n", status)
 
 
 def airflow(request: Request) -> Airflow:
@@ -92,9 +102,14 @@ def role(context: Context, who: Visitor) -> Role | None:
 
 
 def _has_role(request: Request) -> bool:
-    """Whether the visitor has a role here, before a place is taken; if that cannot be told, a route says why."""
+    """Whether the visitor has a role here, before a place is taken; if Airflow cannot tell, a route says why.
+
+    Raises:
+        ConfigError: the configuration cannot be read.
+    """
+    context = airflow(request).context()
     try:
-        return role(airflow(request).context(), visitor(request)) is not None
+        return role(context, visitor(request)) is not None
     except SluiceError:
         return True
 
