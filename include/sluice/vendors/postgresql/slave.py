@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
 import pyarrow as pa
@@ -54,7 +54,7 @@ from sluice.vendors.postgresql.session import (
 )
 from sluice.vendors.postgresql.write import commands
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
-from sluice.vendors.postgresql.write.side_effects import is_silent
+from sluice.vendors.postgresql.write.side_effects import silence
 from sluice.vendors.postgresql.write.writer import TableWriter
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
@@ -382,9 +382,7 @@ class PostgresSlave(AtPosition):
                 # Data and position stand or fall together: a crash of the slave only makes the log deliver again (R3).
                 keep(session, synchronous_commit="off", work_mem="64MB")
                 # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
-                with suppress(psycopg.errors.InsufficientPrivilege):
-                    keep(session, session_replication_role="replica")
-                self._silent = is_silent(session)
+                self._silent = silence(session)
                 self._writer, self._one_to_one = TableWriter(session, self.mapper, self.info), None
             self._session = session
         return self._session

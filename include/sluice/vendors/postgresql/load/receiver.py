@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from functools import wraps
 from typing import Concatenate, LiteralString, ParamSpec, TypeVar
 
-import psycopg
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import TableView
@@ -33,8 +32,7 @@ R = TypeVar("R")
 def loader(info: ConnectionInfo, pair: Pair, schema: str, *, in_blocks: bool = False) -> Connection:
     """A session that fills a slave: what acts there by itself is silent, where the role may have it so."""
     session = session_on_slave(info, fence.loading(pair, in_blocks=in_blocks), schema)
-    with suppress(psycopg.errors.InsufficientPrivilege):
-        keep(session, session_replication_role="replica")
+    side_effects.silence(session)
     # Rows, and what says that they are in, are lost together, if at all; and with them what the drain did after that.
     # The slave is made durable before anybody counts on them (R3).
     keep(session, synchronous_commit="off")

@@ -13,7 +13,7 @@ from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier
 from sluice.vendors.postgresql.catalog.relations import SideEffect
 from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
-from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.session import Connection, composed, keep
 
 # Servers before this version cannot grant a parameter: there the role has to be a superuser.
 _GRANTS_PARAMETERS = 150000
@@ -23,6 +23,14 @@ def is_silent(session: Connection) -> bool:
     """Whether triggers and foreign keys do not act in this session unless they are to act always."""
     role = session.execute("SELECT current_setting('session_replication_role')").fetchone()
     return role == ("replica",)
+
+
+def silence(session: Connection) -> bool:
+    """Keep triggers and foreign keys from acting in this session, if the role may; whether they do not act."""
+    session.execute(composed("session/silence"))
+    if silent := is_silent(session):
+        keep(session, session_replication_role="replica")
+    return silent
 
 
 def expect_none(session: Connection, tables: Iterable[TableName], *, silent: bool) -> None:
