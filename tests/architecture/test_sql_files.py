@@ -79,7 +79,7 @@ def bare_code(file: Path) -> str:
     text = re.sub(r"--[^\n]*", "", file.read_text(encoding="utf-8"))
     # The statements of a program of PL/SQL, and of pieces of one, end with semicolons: a parser counts these.
     text = "" if PLSQL.match(text) or file.is_relative_to(SQL / "oracle" / "capture" / "trigger") else text
-    text = re.sub(r"\$(\w+)\$.*?\$\1\$", "", text, flags=re.DOTALL)
+    text = re.sub(r"(?s)(\$\w+\$|\{quote\}).*?\1", "", text)
     return re.sub(r"'[^']*'", "", text)
 
 
