@@ -92,6 +92,10 @@ class Refused(SluiceError):
     """A person may not do that, or did not ask for it."""
 
 
+class Unanswered(SluiceError):
+    """A connection failed when it was tried, and was not stored."""
+
+
 class Unrepairable(SluiceError):
     """Rows of one table cannot be repaired one by one; those of others can."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -48,7 +49,8 @@ from support.sparkserver import spark_server as spark_server  # noqa: E402
 from support.world import build as build  # noqa: E402
 
 from sluice.airflow_api.client import AirflowApi  # noqa: E402
-from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file  # noqa: E402
+from sluice.cli import parser  # noqa: E402
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, seal  # noqa: E402
 
 CANARY = "canary-5f3a9c-password"
 # The last two have no role that commands are for.
@@ -160,6 +162,23 @@ def deployment(tmp_path, monkeypatch, connect):
     connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=1, login="admin", password=CANARY)
     connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15002)
     return SimpleNamespace(jobs=jobs, path=tmp_path, job=lambda text: (jobs / "fake.py").write_text(text))
+
+
+@pytest.fixture
+def sluice(address, deployment, connect, monkeypatch, capsys):
+    """Types a command, where the environment leads to that Airflow; its exit code, and what it printed."""
+    monkeypatch.setenv("SLUICE_CLI", "./sluice")
+    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=address, login="admin", password=CANARY)
+    # As they are handed to a process by one that has asked Airflow, which takes seconds.
+    api = ConnectionInfo("http", "127.0.0.1", address, login="admin", password=CANARY)
+    monkeypatch.setenv(SEALED_ENV, seal({"test_airflow_api": api}))
+
+    def typed(*words: str, stdin: str | io.StringIO = "") -> tuple[int, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin) if isinstance(stdin, str) else stdin)
+        code = parser.main(words)
+        return code, "".join(capsys.readouterr())
+
+    return typed
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from airflow.utils.types import DagRunTriggeredByType
 
 from sluice.airflow_api.client import AirflowApi, dag_run
 from sluice.airflow_api.runs import Runs
-from sluice.cli import parser
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import ConfigError
 from sluice.model.requester import Requester
@@ -23,34 +21,6 @@ from sluice_airflow import requesters
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 CANARY = "canary-5f3a9c-password"
-
-
-@pytest.fixture
-def sluice(address, deployment, connect, monkeypatch, capsys):
-    """Types a command, where the environment leads to that Airflow; its exit code, and what it printed."""
-    monkeypatch.setenv("SLUICE_CLI", "./sluice")
-    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=address, login="admin", password=CANARY)
-    # As they are handed to a process by one that has asked Airflow, which takes seconds.
-    api = ConnectionInfo("http", "127.0.0.1", address, login="admin", password=CANARY)
-    monkeypatch.setenv(SEALED_ENV, seal({"test_airflow_api": api}))
-
-    def typed(*words: str, stdin: str = "") -> tuple[int, str]:
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-        code = parser.main(words)
-        return code, "".join(capsys.readouterr())
-
-    return typed
-
-
-def stored(conn_id: str) -> tuple[object, ...] | None:
-    """A connection in Airflow's database."""
-    from airflow.models import Connection
-    from airflow.utils.session import create_session
-    from sqlalchemy import select
-
-    with create_session() as session:
-        one = session.scalar(select(Connection).where(Connection.conn_id == conn_id))
-        return one and (one.conn_type, one.host, one.port, one.schema, one.login, one.password, one.extra_dejson)
 
 
 @pytest.mark.full
@@ -193,52 +163,6 @@ def test_a_triggered_run_has_the_choices_as_the_form_would_give_them(sluice):
         assert run.conf == {"source": "flights", "slaves": ["zurich", "geneva"], "sample": 10}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("by", ["REST", "command"])
-def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, monkeypatch, by):
-    if by == "command":
-        # Airflow does not answer: it is asked as its own command line does it.
-        monkeypatch.setenv(SEALED_ENV, seal({"test_airflow_api": ConnectionInfo("http", "127.0.0.1", 1)}))
-    code, said = sluice("connect", "shop", "postgresql://eva@db1/shop?sslmode=require", stdin=f"{CANARY}\n")
-    assert code == 0
-    assert "stored: the Airflow connection shop, of type postgres" in said
-    assert "does not name it, so it was not tried. It names test_master, test_zurich, test_geneva" in said
-    assert stored("shop") == ("postgres", "db1", 5432, "shop", "eva", CANARY, {"sslmode": "require"})
-    assert CANARY not in said
-    monkeypatch.setenv("TOKEN", "t")
-    assert sluice("connect", "shop", "sc://spark1:15003/;use_ssl=true", "--password-env", "TOKEN")[0] == 0
-    assert stored("shop") == ("spark_connect", "spark1", 15003, None, None, "t", {"use_ssl": True})
-    assert sluice("connect", "shop", "oracle://eva@db1/SHOP?protocol=tcps", "--password-env", "TOKEN")[0] == 0
-    assert stored("shop") == ("oracle", "db1", 1521, "SHOP", "eva", "t", {"protocol": "tcps"})
-    assert sluice("connect", "shop", "http://h:1")[0] == 0
-    assert stored("shop")[5] is None, "the password of another connection was kept"
-
-
-@pytest.mark.full
-def test_a_connection_that_a_secrets_backend_has_is_not_what_was_stored(sluice, monkeypatch):
-    monkeypatch.delenv(SEALED_ENV)
-    code, said = sluice("connect", "test_zurich", "postgresql://eva@db1/shop", stdin="other\n")
-    assert code == 1
-    assert "SLC-251: Airflow hands out another connection test_zurich than the one that was stored" in said
-
-
-@pytest.mark.full
-def test_all_connections_that_are_missing_are_asked_for(sluice, monkeypatch):
-    monkeypatch.delenv(SEALED_ENV)
-    for name in ("SPARK", "MASTER", "GENEVA"):
-        monkeypatch.delenv(f"AIRFLOW_CONN_TEST_{name}")
-    lines = ["local[2]", "postgresql://eva@127.0.0.1:1/shop", CANARY, "postgresql://eva@127.0.0.1:1/copy", CANARY]
-    code, said = sluice("connect", stdin="\n".join(lines) + "\n")
-    assert code == 1
-    assert "ok   Spark: spark local[2], looked at by the first job" in said
-    assert "FAIL source flights: SLC-030" in said
-    assert "FAIL slave geneva: SLC-030" in said
-    assert "test_zurich" not in said, "Airflow has it"
-    assert stored("test_geneva") == ("postgres", "127.0.0.1", 1, "copy", "eva", CANARY, {})
-    code, said = sluice("connect")
-    assert (code, said) == (0, "Airflow has all connections that the configuration names. To replace one, name it.\n")
-
-
 def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
     from airflow.models.errors import ParseImportError
     from airflow.utils.session import create_session
@@ -253,35 +177,6 @@ def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
         session.add(ParseImportError(**broken, stacktrace=trace))
     said = sluice("trigger", "verfy")[1]
     assert "SLC-003: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said
-
-
-@pytest.mark.full
-def test_a_connection_says_whether_it_answers(sluice, monkeypatch):
-    monkeypatch.delenv(SEALED_ENV)
-    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER", raising=False)
-    code, said = sluice("connect", "test_master", "postgresql://eva@127.0.0.1:1/shop")
-    assert code == 1
-    assert "FAIL source flights: SLC-030" in said
-
-
-@pytest.mark.parametrize(
-    ("address", "fault"),
-    [
-        ("postgresql://eva:secret@db1/shop", "has no password"),
-        ("postgresql://eva@db1/shop?password=secret", "has no password"),
-        ("oracle://eva@db1/SHOP?wallet_password=secret", "has no password"),
-        ("oracle://eva@db1", "no service"),
-        ("sc://h/;token=secret", "has no token"),
-        ("postgresql://db1", "no user and no database"),
-        ("ftp://h", "nothing is reached by ftp://"),
-        ("postgresql://eva@db1:port/shop", "Port could not be cast"),
-        ("", "this is no address"),
-    ],
-)
-def test_an_address_that_is_none_is_refused(sluice, address, fault):
-    code, said = sluice("connect", "shop", address)
-    assert (code, "SLC-017: " in said, fault in said) == (1, True, True), said
-    assert "secret" not in said
 
 
 @pytest.mark.full

@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 import urllib.error
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -20,14 +21,16 @@ from sluice.cli.context import context as _context
 from sluice.commands import dispatcher
 from sluice.config import configuration_text, fields
 from sluice.config.configuration import Config
+from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import ConfigError, SluiceError, Unanswered
 from sluice.model.names import Pair
 from sluice.monitor import run_progress
 from sluice.outside_text import visible
 from sluice.runtime.terminal import Progress
 from sluice.store import replications
 from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
+from sluice.vendors.registry import vendor
 
 
 def airflow(words: Sequence[str]) -> int:
@@ -116,43 +119,71 @@ def _switch_all(context: Context, source: str, *, paused: bool) -> int:
     return 1 if done.left_alone else 0
 
 
-def connect_missing(password_variable: str | None) -> int:
-    """Ask for every connection of the configuration that Airflow lacks, and try each. 0 if all answer."""
+def connect_missing(password_variable: str | None, *, untried: bool) -> int:
+    """Ask for every connection of the configuration that Airflow lacks, try each, and store it. 0 if all are stored."""
     context = _context()
-    settings = context.config
-    ids = [conn_id for conn_id in connection_ids(settings) if conn_id not in context.connections]
+    ids = [conn_id for conn_id in connection_ids(context.config) if conn_id not in context.connections]
     if not ids:
         print("Airflow has all connections that the configuration names. To replace one, name it.")
-    uses = {settings.control: "the control store", settings.airflow_api: "Airflow's REST API", settings.spark: "Spark"}
-    uses |= {source.connection: f"source {name}" for name, source in settings.sources.items()}
-    uses |= {slave.connection: f"slave {name}" for name, slave in settings.slaves.items()}
-    asked = (
-        (conn_id, None if conn_id in secret_ids(settings) else _read_address(conn_id, uses.get(conn_id, "")))
-        for conn_id in ids
-    )
-    worst = 0
-    for conn_id, address in asked:
+    for conn_id in ids:
         # What Airflow hands out then has this connection, too, which the next one may need.
-        code, context = _connect(context, conn_id, address, password_variable)
-        worst = max(worst, code)
-    return worst
+        context = _connect(context, conn_id, None, password_variable, untried=untried)
+    return 0
 
 
-def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
-    """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
-    return _connect(_context(), conn_id, address, password_variable)[0]
+def connect(conn_id: str, address: str | None, password_variable: str | None, *, untried: bool) -> int:
+    """Add an Airflow connection or replace it, once what it leads to answers. 0 if it is stored."""
+    _connect(_context(), conn_id, address, password_variable, untried=untried)
+    return 0
 
 
-def _connect(context: Context, conn_id: str, address: str | None, password_variable: str | None) -> tuple[int, Context]:
-    """Add a connection, and try it by the connections that Airflow hands out then, which are returned."""
-    settings = context.config
-    if address is None and conn_id in secret_ids(settings):
-        target = SECRET
-    else:
-        # What is piped in is the password.
-        asking = address is None and sys.stdin.isatty()
-        target = parsed(_read_address(conn_id) if asking else address or "")
-    entry = {
+def _connect(
+    context: Context, conn_id: str, address: str | None, password_variable: str | None, *, untried: bool
+) -> Context:
+    """Try a connection and store it; the context with what Airflow hands out then.
+
+    Raises:
+        SluiceError: SLC-017, the address is none, or does not fit; SLC-252, it does not answer. A person at a terminal
+            is asked again instead.
+    """
+    settings, named = context.config, conn_id in connection_ids(context.config)
+    asks_again = sys.stdin.isatty() and password_variable is None
+    before = ""
+    while True:
+        if address is None and conn_id not in secret_ids(settings):
+            address = _read_address(settings, conn_id, before)
+        try:
+            entry = _entry(settings, conn_id, address, password_variable)
+            if named and not untried:
+                _try(context, entry)
+            break
+        except (ConfigError, Unanswered) as error:
+            if not asks_again:
+                raise
+            print(f"{error}\nOnce more, or end it with Ctrl-C.", file=sys.stderr)
+            before, address = address if address and isinstance(error, Unanswered) else "", None
+    _store(context, entry)
+    print(f"stored: the Airflow connection {conn_id}, of type {entry['conn_type']}")
+    if not named:
+        near = fields.nearest(conn_id, connection_ids(settings))
+        print(
+            f"The configuration {configuration_text.place()} does not name it, so it was not tried. It names "
+            f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
+        )
+        return context
+    context = _context()
+    _expect_handed_out(context, entry)
+    return context
+
+
+def _entry(settings: Config, conn_id: str, address: str | None, password_variable: str | None) -> dict[str, Any]:
+    """A connection as Airflow stores it."""
+    if address is not None and conn_id in secret_ids(settings):
+        raise ConfigError(
+            17, f"{conn_id} is a secret, and has no address", "nothing was changed; type it again without ADDRESS"
+        )
+    target = SECRET if address is None else parsed(address, _use(settings, conn_id)[1])
+    return {
         "conn_id": conn_id,
         "conn_type": target.conn_type,
         "host": target.host,
@@ -162,17 +193,22 @@ def _connect(context: Context, conn_id: str, address: str | None, password_varia
         "password": _password(target, password_variable) or None,
         "extra": json.dumps(target.extra),
     }
-    _store(context, entry)
-    print(f"stored: the Airflow connection {conn_id}, of type {target.conn_type}")
-    if conn_id not in (known := connection_ids(settings)):
-        near = fields.nearest(conn_id, known)
-        print(
-            f"The configuration {configuration_text.place()} does not name it, so it was not tried. It names "
-            f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
-        )
-        return 0, context
-    context = _context()
-    return _try(context, entry), context
+
+
+def _use(settings: Config, conn_id: str) -> tuple[str, Collection[str]]:
+    """The use of a connection in the configuration, and the types it can be of: any if nothing uses it."""
+    deployment = {
+        settings.control: ("the control store", ("postgres",)),
+        settings.airflow_api: ("Airflow's REST API", ("http",)),
+        settings.spark: ("Spark", ("spark_connect", "spark")),
+    }
+    if conn_id in deployment:
+        return deployment[conn_id]
+    for kind, sides in (("source", settings.sources), ("slave", settings.slaves)):
+        for name, side in sides.items():
+            if conn_id in (*side.connections, side.reading_connection):
+                return f"{kind} {name}", (vendor(side.vendor).conn_type,)
+    return "", tuple(EXAMPLES)
 
 
 def _pause_message(dag: str, paused: bool, meanwhile: str, again: str) -> str:
@@ -185,13 +221,14 @@ def _databases(settings: Config) -> list[str]:
     return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
 
 
-def _read_address(conn_id: str, use: str = "") -> str:
-    """The address, from a person at a terminal, or a line of stdin."""
+def _read_address(settings: Config, conn_id: str, before: str) -> str:
+    """The address, from a person at a terminal, who can take the one before, or a line of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().strip()
+    use, types = _use(settings, conn_id)
     of = f"{conn_id} ({use})" if use else conn_id
-    print(f"The address of {of}, without a password, is one of\n  " + "\n  ".join(EXAMPLES))
-    return input("Address: ")
+    print(f"The address of {of}, without a password, such as\n  " + "\n  ".join(EXAMPLES[name] for name in types))
+    return input(f"Address [{before}]: " if before else "Address: ") or before
 
 
 def _password(target: Address, variable: str | None) -> str:
@@ -247,10 +284,36 @@ def _refusal(conn_id: str, why: str) -> SluiceError:
     )
 
 
-def _try(context: Context, entry: Mapping[str, Any]) -> int:
-    """Whether what it leads to answers. Raises SluiceError SLC-251, jobs get another one."""
+def _try(context: Context, entry: Mapping[str, Any]) -> None:
+    """See whether what it leads to answers. Raises SluiceError SLC-252, it does not."""
     from sluice.monitor import check
 
+    conn_id = entry["conn_id"]
+    info = ConnectionInfo(
+        conn_type=entry["conn_type"],
+        host=entry["host"] or "",
+        port=entry["port"],
+        database=entry["schema"] or "",
+        login=entry["login"] or "",
+        password=entry["password"] or "",
+        extra=json.loads(entry["extra"]),
+    )
+    findings = list(
+        check.check_connection(replace(context, connections={**context.connections, conn_id: info}), conn_id)
+    )
+    for finding in findings:
+        print(check.line(finding))
+    if not all(finding.good for finding in findings):
+        stays = "; the one that was there stays" if conn_id in context.connections else ""
+        raise Unanswered(
+            252,
+            f"the connection {conn_id} was not stored, since it failed when it was tried{stays}",
+            "correct what it says above, and type it again; if all is right, and the server is down, add --untried",
+        )
+
+
+def _expect_handed_out(context: Context, entry: Mapping[str, Any]) -> None:
+    """Raises SluiceError SLC-251, jobs get another one."""
     info = context.connection(entry["conn_id"])
     if (info.host, info.login, info.password) != tuple(entry[name] or "" for name in ("host", "login", "password")):
         raise SluiceError(
@@ -259,7 +322,3 @@ def _try(context: Context, entry: Mapping[str, Any]) -> int:
             "a secrets backend, or an AIRFLOW_CONN_... variable of Airflow's processes, has one of that id, and goes "
             "before: change it there, or take it away there",
         )
-    findings = list(check.check_connection(context, entry["conn_id"]))
-    for finding in findings:
-        print(check.line(finding))
-    return 0 if all(finding.good for finding in findings) else 1

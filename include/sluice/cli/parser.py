@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
     init = commands.add_parser("init", help="make what Sluice needs in an Airflow of your own")
     init.set_defaults(run=_init)
 
-    connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
+    connect = commands.add_parser("connect", help="try an Airflow connection, and add it or replace it")
     connect.add_argument("id", nargs="?", metavar="ID", help="default: ask for each that is missing")
     connect.add_argument(
         "address",
@@ -81,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     connect.add_argument(
         "--password-env", metavar="NAME", help="the environment variable that has the password (default: ask, or stdin)"
     )
+    connect.add_argument("--untried", action="store_true", help="store it without trying it: its server is down now")
     connect.set_defaults(run=_connect)
 
     trigger = commands.add_parser("trigger", help="start a run of a DAG, such as initial_update")
@@ -246,8 +247,8 @@ def _connect(options: argparse.Namespace) -> int:
     from sluice.cli import airflow_commands
 
     if options.id is None:
-        return airflow_commands.connect_missing(options.password_env)
-    return airflow_commands.connect(options.id, options.address, options.password_env)
+        return airflow_commands.connect_missing(options.password_env, untried=options.untried)
+    return airflow_commands.connect(options.id, options.address, options.password_env, untried=options.untried)
 
 
 def _trigger(options: argparse.Namespace) -> int:

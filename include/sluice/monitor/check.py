@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -120,14 +120,22 @@ def check_connection(context: Context, conn_id: str) -> Iterator[Finding]:
     if conn_id == settings.spark:
         yield Look("Spark", lambda: look_at_spark(context.connection(conn_id))).look()
     if (relay := settings.relay) and conn_id in relay.secret_ids:
-        yield Look("relay", lambda: _relay(context, relay)).look()
+        yield _with_others(context, relay.secret_ids, Look("relay", lambda: _relay(context, relay)))
     for name, source in settings.sources.items():
         if conn_id in source.connections:
-            yield Look(f"source {name}", partial(_source_answers, context, name)).look()
+            answers = Look(f"source {name}", partial(_source_answers, context, name))
+            yield _with_others(context, source.connections, answers)
     for pair in (Pair(replication.source, replication.slave) for replication in settings.replications):
         if settings.slave(pair.slave).connection == conn_id:
             yield Look(f"slave {pair.slave}", partial(_slave_answers, context, pair)).look()
     yield from (look.look() for used, look in _readers(context) if used == conn_id)
+
+
+def _with_others(context: Context, ids: Collection[str], look: Look) -> Finding:
+    """A look that needs several connections, once all of them are there."""
+    if missing := [conn_id for conn_id in ids if conn_id not in context.connections]:
+        return Finding(look.subject, True, f"tried when {' and '.join(missing)} is there, too")
+    return look.look()
 
 
 def line(finding: Finding) -> str:

@@ -5,7 +5,7 @@ An address never has a password: a command line is in the list of processes, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -13,15 +13,16 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sluice.errors import ConfigError
 from sluice.libpq import PORT
 
-EXAMPLES = (
-    "postgresql://USER@HOST:PORT/DATABASE?sslmode=require",
-    "mysql://USER@HOST:PORT?sslmode=require (MariaDB, MySQL)",
-    "oracle://USER@HOST:PORT/SERVICE?protocol=tcps",
-    "http://USER@HOST:PORT",
-    "sc://HOST:PORT (Spark Connect; /;use_ssl=true)",
-    "spark://HOST:PORT, local[*] or yarn (spark-submit)",
-    "file:///DIRECTORY (a slave of files)",
-)
+# By the types of Airflow's connections.
+EXAMPLES = {
+    "postgres": "postgresql://USER@HOST:PORT/DATABASE?sslmode=require",
+    "mysql": "mysql://USER@HOST:PORT?sslmode=require (MariaDB, MySQL)",
+    "oracle": "oracle://USER@HOST:PORT/SERVICE?protocol=tcps",
+    "http": "http://USER@HOST:PORT",
+    "spark_connect": "sc://HOST:PORT (Spark Connect; /;use_ssl=true)",
+    "spark": "spark://HOST:PORT, local[*] or yarn (spark-submit)",
+    "fs": "file:///DIRECTORY (a slave of files)",
+}
 
 
 _NO_PASSWORD = "an address has no password: it is asked for, read from stdin, or by --password-env"
@@ -49,13 +50,20 @@ class Address:
 SECRET = Address("generic")
 
 
-def parsed(text: str) -> Address:
-    """The address that a text is. Raises ConfigError SLC-017."""
+def parsed(text: str, types: Collection[str] = tuple(EXAMPLES)) -> Address:
+    """The address that a text is. Raises ConfigError SLC-017, it is none, or none of these types."""
+    examples = ", or ".join(EXAMPLES[name] for name in types)
     try:
-        found = _parsed(text.strip())
+        address = _parsed(text.strip())
     except ValueError as error:
-        raise ConfigError(17, f"{error}", f"nothing was changed; write one of these: {', '.join(EXAMPLES)}") from None
-    return found
+        raise ConfigError(17, f"{error}", f"nothing was changed; write {examples}") from None
+    if address.conn_type not in types:
+        raise ConfigError(
+            17,
+            f"an address of type {address.conn_type} does not fit this connection, of type {' or '.join(types)}",
+            f"nothing was changed; write {examples}",
+        )
+    return address
 
 
 def _parsed(text: str) -> Address:

@@ -140,6 +140,7 @@ class Vendor:
         repair: the slave while rows of some keys are repaired, with the masters that are not to hear of it; None if
             they cannot be.
         repair_versions: the same if others write these rows, too.
+        conn_type: the type of the Airflow connections that lead to it.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -166,6 +167,7 @@ class Vendor:
     cut: Callable[[list[Comparison], int], list[Comparison]] | None = None
     repair: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], RowRepair] | None = None
     repair_versions: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], VersionedRepair] | None = None
+    conn_type: str = "postgres"
 
 
 @cache

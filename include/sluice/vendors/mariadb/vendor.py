@@ -73,6 +73,7 @@ def _active(info: ConnectionInfo) -> int:
 
 
 VENDOR = Vendor(
+    conn_type="mysql",
     slave=MariaSlave,
     receive=MariaReceiver,
     compare_table=compare_table,

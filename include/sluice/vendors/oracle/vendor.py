@@ -93,6 +93,7 @@ _EASY = re.compile(
 )
 
 VENDOR = Vendor(
+    conn_type="oracle",
     slave=OracleSlave,
     receive=OracleReceiver,
     compare_table=compare_table,

@@ -21,6 +21,7 @@ def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
 
 
 VENDOR = Vendor(
+    conn_type="fs",
     slave=partial(ParquetSlave, MODES["rows"]),
     receive=LakeReceiver,
     compare_table=compare_table,
