@@ -50,8 +50,8 @@ class Cell(NamedTuple):
         return not self.pyspark.startswith("3.")
 
 
-# Those that the documents call equal: all pairs, and one with another Python.
+# Those that the documents call equal: all pairs, and one with other Pythons.
 CELLS = [
     *(Cell(airflow, pyspark) for airflow in _AIRFLOWS for pyspark in _PYSPARKS),
-    Cell("3.3.2", "4.2.0", "3.14"),
+    *(Cell("3.3.2", "4.2.0", python) for python in ("3.12", "3.13", "3.14")),
 ]
