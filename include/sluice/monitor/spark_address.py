@@ -18,9 +18,9 @@ _USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
 def look_at_spark(info: ConnectionInfo) -> str:
     """Say where Spark answers. Raises SluiceError: SLC-064, nothing does, or it has no Java; SLC-923, two PySparks."""
     expect_one_version()
-    if info.conn_type == "spark":
-        _expect_java()
     if not info.port:
+        if info.host == "yarn" or info.host.startswith("local["):
+            _expect_java()
         return f"{info.conn_type} {info.host}, looked at by the first job"
     host = info.host.rpartition("//")[2]
     try:
