@@ -89,6 +89,13 @@ def unpause(pair: Pair) -> str:
     return airflow("dags", "unpause", _dag_id("drain", pair.source, pair.slave))
 
 
+def unpause_dags(dags: Sequence[str]) -> str:
+    """The command that lets DAGs of these ids run, all at once."""
+    if len(dags) == 1:
+        return airflow("dags", "unpause", *dags)
+    return airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(dags)})$", "--yes")
+
+
 def unpause_publish(source: str) -> str:
     """The command that lets a source be published."""
     if os.environ.get(CLI_ENV):

@@ -14,9 +14,12 @@ from airflow.utils.types import DagRunTriggeredByType
 
 from sluice.airflow_api.client import AirflowApi, dag_run
 from sluice.airflow_api.runs import Runs
+from sluice.config import configuration
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.context import Context
 from sluice.errors import ConfigError
 from sluice.model.requester import Requester
+from sluice.monitor import check
 from sluice_airflow import requesters
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
@@ -149,6 +152,24 @@ def test_what_cannot_be_done_is_said_before_anything_is_changed(sluice, admin, w
     AirflowApi(admin).ask("/api/v2/dags/drain__flights__zurich", "PATCH", {"is_paused": True})
     code, said = sluice(*words)
     assert (code, fault in said) == (1, True), said
+
+
+def test_what_a_first_update_needs_is_unpaused_by_a_line_of_check_and_of_the_hint(sluice, admin):
+    api, settings = AirflowApi(admin), configuration.load()
+    update, publish, *drains = dags = ["initial_update", "publish__flights", *settings.dags_of("flights")[1:3]]
+    for dag in dags:
+        api.ask(f"/api/v2/dags/{dag}", "PATCH", {"is_paused": True})
+    try:
+        code, said = sluice("trigger", "initial_update", "source=flights", "slaves=zurich")
+        every, *updates = check.first_steps(Context(settings, {settings.airflow_api: admin}))
+    finally:
+        for dag in dags:
+            api.ask(f"/api/v2/dags/{dag}", "PATCH", {"is_paused": False})
+    line = "./sluice airflow dags unpause --treat-dag-id-as-regex '^({})$' --yes"
+    assert (code, "SLC-919: initial_update is paused" in said) == (1, True)
+    assert said.rstrip().endswith(f"type: {line.format(f'{update}|{publish}|drain__flights__zurich')}")
+    assert every == line.format("|".join([update, publish, *drains]))
+    assert updates == ["./sluice trigger initial_update source=flights slaves=zurich,geneva"]
 
 
 def test_a_triggered_run_has_the_choices_as_the_form_would_give_them(sluice):

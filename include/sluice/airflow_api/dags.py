@@ -17,6 +17,7 @@ from sluice.airflow_api.client import AirflowApi, Redirected, detail
 from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
+from sluice.model.names import INITIAL_UPDATE
 from sluice.outside_text import from_note
 
 _LOOK_S = 0.5
@@ -91,9 +92,10 @@ class Dags:
         dag = self._config.dag_id(name)
         details = self._ask(dag, "/details")
         if details["is_paused"]:
-            unpause = shell.airflow("dags", "unpause", dag)
             raise SluiceError(
-                919, f"{dag} is paused: its runs would wait", f"nothing was changed; unpause it: {unpause}"
+                919,
+                f"{dag} is paused: its runs would wait",
+                f"nothing was changed; type: {shell.unpause_dags(self._find_paused(name, dag, conf))}",
             )
         body = {"logical_date": None, "conf": dict(conf)}
         return str(self._ask(dag, "/dagRuns", "POST", body, _choices(name, details["params"]))["dag_run_id"])
@@ -154,6 +156,17 @@ class Dags:
             raise elsewhere(error, self._config.airflow_api) from None
         except (OSError, ValueError, KeyError) as error:
             raise self._silent(error) from None
+
+    def _find_paused(self, name: str, dag: str, conf: Mapping[str, object]) -> list[str]:
+        """The DAG, which is paused, and those beside it that have to run before a slave follows its master."""
+        source, slaves = conf.get("source"), conf.get("slaves")
+        if name != INITIAL_UPDATE or source not in self._config.sources or not isinstance(slaves, list):
+            return [dag]
+        needed = map(self._config.dag_id, self._config.needed_dags(str(source), slaves))
+        with suppress(OSError, KeyError, ValueError):
+            known = {entry["dag_id"]: entry for entry in self._api.every("/api/v2/dags?tags=sluice", "dags")}
+            return [name for name in needed if name in known and known[name]["is_paused"]] or [dag]
+        return [dag]
 
     def _silent(self, error: Exception) -> TransientError:
         return TransientError(

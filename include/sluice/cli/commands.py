@@ -50,8 +50,8 @@ def show_check() -> int:
         print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
     elif not context.store.has_tables:
         print("Nothing is wrong. To fill the slaves, type:")
-        for source in filter(settings.slaves_of, settings.sources):
-            print(f"  {shell.update(source, settings.slaves_of(source))}")
+        for command in check.first_steps(context):
+            print(f"  {command}")
     return 1 if wrong else 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -290,6 +290,12 @@ class Config(Section):
         """The names of the DAGs of one source and its replications."""
         drains = [drain_dag(Pair(source, slave)) for slave in self.slaves_of(source)]
         return [dag_id("", "publish", source), *drains, *(dag_id("", *names) for names in self.comparisons(source))]
+
+    def needed_dags(self, source: str, slaves: Collection[str]) -> list[str]:
+        """The names of the DAGs that have to run if these slaves of a source are to be filled, and to follow."""
+        others = {name for other in self.sources if other != source for name in self.dags_of(other)}
+        others |= {drain_dag(Pair(source, slave)) for slave in self.slaves_of(source) if slave not in slaves}
+        return [name for name in self.dags if name not in others]
 
     def comparisons(self, source: str) -> dict[tuple[str, ...], tuple[str, dict[str, object]]]:
         """The DAGs that compare the slaves of a source at set times: when, and what they ask for, by their names."""

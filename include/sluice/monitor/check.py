@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from sluice import shell
@@ -221,12 +222,30 @@ def _airflow(context: Context) -> str:
         hint = f"nothing is lost, and slaves are behind for longer; type: {'; '.join(more)}"
         raise SluiceError(398, f"tasks wait for each other: {'; '.join(few)}", hint)
     told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs", *few]
+    if paused := _find_paused(context, known):
+        told.append(f"paused: {', '.join(paused)}; to let all of them run, type: {shell.unpause_dags(paused)}")
+    return "; ".join(told)
+
+
+def _find_paused(context: Context, known: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The ids of our DAGs that are paused, without those of sources that somebody removed."""
+    settings = context.config
     removed = (name for name in settings.sources if advice.for_removed(context, name))
     gone = {settings.dag_id(dag) for name in removed for dag in settings.dags_of(name)}
-    if paused := [name for name in dags if known[name]["is_paused"] and name not in gone]:
-        every = shell.airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(paused)})$", "--yes")
-        told.append(f"paused: {', '.join(paused)}; to let all of them run, type: {every}")
-    return "; ".join(told)
+    dags = map(settings.dag_id, settings.dags)
+    return [name for name in dags if name in known and known[name]["is_paused"] and name not in gone]
+
+
+def first_steps(context: Context) -> Iterator[str]:
+    """The commands, in that order, after which all slaves are filled, and follow."""
+    with suppress(OSError, KeyError, ValueError):
+        api = AirflowApi(context.connection(context.config.airflow_api))
+        if paused := _find_paused(
+            context, {dag["dag_id"]: dag for dag in api.every("/api/v2/dags?tags=sluice", "dags")}
+        ):
+            yield shell.unpause_dags(paused)
+    for source in filter(context.config.slaves_of, context.config.sources):
+        yield shell.update(source, context.config.slaves_of(source))
 
 
 def _change_log(context: Context) -> str:
