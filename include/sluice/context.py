@@ -56,7 +56,7 @@ class Context:
     @cached_property
     def store(self) -> Store:
         """The control store."""
-        return Store(self.connection(self.config.control), self.patience_s)
+        return Store(self.connection(self.config.control), self.patience_s, self.config.control)
 
     def connection(self, conn_id: str) -> ConnectionInfo:
         """A connection by its Airflow id. Raises ConfigError SLC-014 if it was not handed over."""

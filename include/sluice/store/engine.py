@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, column, create_engine, event, exc, fu
 from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.pool import QueuePool
 
+from sluice import shell
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.libpq import connect, parameters, refusal_sqlstate
@@ -48,9 +49,11 @@ class Store:
     Args:
         patience_s: how long a session is waited for, and a statement may take; as the driver and the server have it, if
             nothing is said.
+        conn_id: the id of its Airflow connection.
     """
 
-    def __init__(self, info: ConnectionInfo, patience_s: float | None = None) -> None:
+    def __init__(self, info: ConnectionInfo, patience_s: float | None = None, conn_id: str = "sluice_control") -> None:
+        self._conn_id = conn_id
         self._how = parameters(info, "control")
         self._patience_s = patience_s
         self._engine: Engine = create_engine(
@@ -161,7 +164,7 @@ class Store:
             state = refusal_sqlstate(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         fact = f"the control store does not answer: {reason}"
         if (state or "").startswith(_REFUSED):
-            return SluiceError(31, fact, "fix login, password and database of the control store's Airflow connection")
+            return SluiceError(31, fact, f"correct login, password or database; type: {shell.connect(self._conn_id)}")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
 
 
