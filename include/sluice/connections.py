@@ -21,6 +21,8 @@ from sluice.errors import ConfigError
 
 KEY_FILE_ENV = "SLUICE_SEAL_KEY_FILE"
 SEALED_ENV = "SLUICE_CONNECTIONS"
+# The exit code of a process that asks Airflow, and finds that Airflow's own database cannot be read.
+NO_DATABASE = 3
 # By libpq's keywords: a database that went away without a word is noticed within half a minute, and not in two hours.
 _HURRIED = {
     "connect_timeout": 5,

@@ -15,6 +15,7 @@ from airflow.configuration import conf
 from sqlalchemy.exc import SQLAlchemyError
 
 from sluice.config import configuration_text, pools
+from sluice_airflow.metadata import refuse
 from sluice_airflow.variables import read_configuration
 
 _FILE = "sluice_replication.py"
@@ -89,6 +90,7 @@ def _configurations(file: Path) -> Iterator[str | None]:
 if __name__ == "__main__":
     try:
         main()
-    except (SQLAlchemyError, OSError) as error:
-        # The last line of the first kind is an address of its documentation.
-        sys.exit(str(getattr(error, "orig", None) or error).strip().splitlines()[0])
+    except SQLAlchemyError as error:
+        refuse(error)
+    except OSError as error:
+        sys.exit(str(error))

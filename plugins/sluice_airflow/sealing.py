@@ -20,6 +20,7 @@ from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo, seal
 from sluice.errors import ConfigError
 from sluice_airflow.airflow_versions import AirflowNotFoundException
+from sluice_airflow.metadata import expect_database
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(
@@ -127,6 +128,8 @@ def main(argv: list[str] | None = None) -> None:
         """Who asks at a shell wants to hear of all that is missing, not of the first."""
         with suppress(AirflowNotFoundException):
             return Connection.get_connection_from_secrets(conn_id)
+        # Is it missing, or was an error of the database passed over?
+        expect_database()
         return None
 
     text = seal_connections(ids, find)

@@ -8,6 +8,7 @@ import warnings
 
 from sluice.config import configuration, configuration_text
 from sluice.config.configuration import Config
+from sluice_airflow.metadata import expect_database
 
 
 def read(name: str) -> str | None:
@@ -34,7 +35,9 @@ def main() -> None:
     stdout = os.dup(1)
     os.dup2(2, 1)
     with os.fdopen(stdout, "w", encoding="utf-8") as output:
-        output.write(read(sys.argv[1]) or "")
+        if (text := read(sys.argv[1])) is None:
+            expect_database()
+        output.write(text or "")
 
 
 if __name__ == "__main__":

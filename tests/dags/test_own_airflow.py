@@ -7,6 +7,7 @@ import re
 import pytest
 
 from sluice.cli import init as command
+from sluice.cli import parser
 from sluice.config import configuration, configuration_text, pools
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -101,8 +102,17 @@ def test_init_names_what_it_cannot_make(tmp_path, monkeypatch):
         command.init()
 
 
-def test_init_says_why_airflow_has_no_database(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "words",
+    [["init"], ["check"], ["check", "--deployment"], ["status"], ["trigger", "verify"]],
+    ids=lambda words: " ".join(words),
+)
+def test_a_database_of_airflow_that_cannot_be_read_is_told_once(words, deployment, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"sqlite:///{tmp_path}/nowhere/airflow.db")
-    with pytest.raises(SluiceError, match=r"SLC-397: .*unable to open database file") as failed:
-        command.init()
-    assert "Background" not in str(failed.value)
+    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
+    assert parser.main(words) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "SLC-254: Airflow's own database cannot be read: unable to open database file\nHINT: correct "
+    )
+    assert (said.count("SLC-"), "sluice connect" in said) == (1, False)

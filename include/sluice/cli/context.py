@@ -11,7 +11,7 @@ from pathlib import Path
 from sluice import paths, shell
 from sluice.config import configuration, configuration_text
 from sluice.config.configuration import Config
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, process_connections
+from sluice.connections import KEY_FILE_ENV, NO_DATABASE, SEALED_ENV, open_sealed, process_connections
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.runtime.paths import RuntimePaths
@@ -38,13 +38,14 @@ def from_airflow(settings: Config) -> Context:
 
     Raises:
         ConfigError: SLC-014, Airflow does not hand them out.
-        SluiceError: SLC-912, there is no Airflow to ask.
+        SluiceError: SLC-912, there is no Airflow to ask; SLC-254, its own database cannot be read.
     """
     if os.environ.get(SEALED_ENV):
         return Context(settings, process_connections())
     os.environ.setdefault(KEY_FILE_ENV, str(RuntimePaths.from_environment().seal_key))
     command = [sys.executable, "-m", "sluice_airflow.sealing", *connection_ids(settings)]
     asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True)
+    expect_database(asked)
     if asked.returncode or not asked.stdout.strip():
         reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise ConfigError(
@@ -76,10 +77,22 @@ def airflow_environment() -> dict[str, str]:
     return env
 
 
+def expect_database(asked: subprocess.CompletedProcess[str]) -> None:
+    """Raises SluiceError SLC-254: a process that asked Airflow found that its own database cannot be read."""
+    if asked.returncode == NO_DATABASE:
+        raise SluiceError(
+            254,
+            f"Airflow's own database cannot be read: {asked.stderr.strip().splitlines()[-1]}",
+            "correct AIRFLOW__DATABASE__SQL_ALCHEMY_CONN of this shell, or airflow.cfg; a new database gets its tables "
+            f"by `{shell.airflow('db', 'migrate')}`",
+        )
+
+
 def _ask_airflow(variable: str) -> str | None:
     """The text of an Airflow Variable; None if there is none. Raises ConfigError SLC-002, Airflow fails."""
     command = [sys.executable, "-m", "sluice_airflow.variables", variable]
     asked = subprocess.run(command, env=airflow_environment(), capture_output=True, encoding="utf-8", check=False)
+    expect_database(asked)
     if asked.returncode:
         reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise ConfigError(

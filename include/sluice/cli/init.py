@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from sluice import connections, paths, shell
-from sluice.cli.context import airflow_environment, read_configuration
+from sluice.cli.context import airflow_environment, expect_database, read_configuration
 from sluice.config import configuration_text
 from sluice.errors import SluiceError
 from sluice.storage import private_files
@@ -16,7 +16,7 @@ def init() -> int:
     """Make the sealing key, a configuration to begin with, the pools and the DAG file; 0 if it came to its end.
 
     Raises:
-        SluiceError: SLC-397, Airflow's database or DAG folder cannot be written to.
+        SluiceError: SLC-397, Airflow's DAG folder cannot be written to; SLC-254, its database cannot be read.
     """
     try:
         if not _prepare():
@@ -33,12 +33,13 @@ def init() -> int:
     for line in done.stdout.splitlines():
         if line.startswith(("made: ", "there: ")):
             print(line)
+    expect_database(done)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise SluiceError(
             397,
             f"the pools and the DAG file could not be made: {reason}",
-            "fix that (has Airflow a database: `airflow db migrate`?), and type it again",
+            "fix that, and type it again",
         )
     print(f"Then type: {shell.sluice('connect')} and {shell.check()}; they name what is missing.")
     return 0
