@@ -181,6 +181,7 @@ def test_a_control_store_that_refuses_the_login_is_not_asked_again_and_again(rea
             reached.publish()
         assert not isinstance(caught.value, TransientError)
         assert "canary" not in str(caught.value)
+        assert caught.value.hint.endswith("type: ./sluice connect control")
 
 
 def test_a_connection_that_was_not_handed_over_is_named(reached):
