@@ -97,7 +97,7 @@ def repair_rows(monkeypatch, layout=OWN, **answers):
 
 
 def ended(rows, keys, expect_allowed=lambda: None):
-    return rows.end(keys, PointWait(PAIR, Position(2, 40), 9), expect_allowed)
+    return rows.end(keys, PointWait(PAIR, Position(2, 40), 9), expect_allowed, lambda repaired: repaired)
 
 
 def test_rows_become_those_of_the_master_while_the_position_is_held(monkeypatch):
