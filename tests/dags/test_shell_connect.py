@@ -5,10 +5,12 @@ from __future__ import annotations
 import getpass
 import io
 
+import psycopg
 import pytest
 from conftest import CANARY
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.libpq import parameters
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 
@@ -98,7 +100,9 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.postgres
-def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails(sluice, server, monkeypatch):
+def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails(
+    sluice, server, deployment, monkeypatch
+):
     monkeypatch.delenv(SEALED_ENV)
     monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
     made = server.create_database()
@@ -124,6 +128,16 @@ def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails
     assert said.count("Once more, or end it with Ctrl-C.") == 2
     assert f"Address [{typed}]: " in said
     assert stored("test_master") == before
+
+    # The script of `grants`, which gives what is lacking, asks for the connection.
+    file = deployment.path / "replication.yaml"
+    file.write_text(file.read_text().replace("flights: {", "flights: {capture: log, ", 1))
+    with psycopg.connect(autocommit=True, **parameters(made, "test")) as session:
+        session.execute("CREATE ROLE lacking LOGIN PASSWORD 'right'")
+    code, said = sluice("connect", "test_master", typed.replace(made.login, "lacking"), stdin="right\n")
+    assert (code, "FAIL source flights: SLC-400" in said, stored("test_master")[4]) == (0, True, "lacking")
+    with psycopg.connect(autocommit=True, **parameters(made, "test")) as session:
+        session.execute("DROP ROLE lacking")
     server.drop_databases([made])
 
 

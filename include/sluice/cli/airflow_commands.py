@@ -32,6 +32,9 @@ from sluice.store import replications
 from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
 from sluice.vendors.registry import vendor
 
+# Rights and settings: who gives them asks for the script of a connection that is there.
+_LATER = ("SLC-033", "SLC-400")
+
 
 def airflow(words: Sequence[str]) -> int:
     """Run Airflow's own command line where our Airflow is; its exit code."""
@@ -303,7 +306,7 @@ def _try(context: Context, entry: Mapping[str, Any]) -> None:
     )
     for finding in findings:
         print(check.line(finding))
-    if not all(finding.good for finding in findings):
+    if not all(finding.good or finding.text.startswith(_LATER) for finding in findings):
         stays = "; the one that was there stays" if conn_id in context.connections else ""
         raise Unanswered(
             252,
