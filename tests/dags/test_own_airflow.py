@@ -9,6 +9,7 @@ import pytest
 from sluice.cli import init as command
 from sluice.cli import parser
 from sluice.config import configuration, configuration_text, pools
+from sluice.connections import SEALED_ENV
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.monitor import check
@@ -110,6 +111,8 @@ def test_init_names_what_it_cannot_make(tmp_path, monkeypatch):
 def test_a_database_of_airflow_that_cannot_be_read_is_told_once(words, deployment, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"sqlite:///{tmp_path}/nowhere/airflow.db")
     monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
+    # Else a process goes by what it was handed, and asks nobody.
+    monkeypatch.delenv(SEALED_ENV, raising=False)
     assert parser.main(words) == 1
     said = capsys.readouterr().err
     assert said.startswith(
