@@ -7,10 +7,11 @@ import io
 
 import psycopg
 import pytest
-from conftest import CANARY
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.libpq import parameters
+
+CANARY = "canary-5f3a9c-password"
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 
@@ -134,10 +135,12 @@ def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails
     file.write_text(file.read_text().replace("flights: {", "flights: {capture: log, ", 1))
     with psycopg.connect(autocommit=True, **parameters(made, "test")) as session:
         session.execute("CREATE ROLE lacking LOGIN PASSWORD 'right'")
-    code, said = sluice("connect", "test_master", typed.replace(made.login, "lacking"), stdin="right\n")
-    assert (code, "FAIL source flights: SLC-400" in said, stored("test_master")[4]) == (0, True, "lacking")
-    with psycopg.connect(autocommit=True, **parameters(made, "test")) as session:
-        session.execute("DROP ROLE lacking")
+        for lacking, given in (("SLC-033", f"GRANT CONNECT ON DATABASE {made.database} TO lacking"), ("SLC-400", "")):
+            code, said = sluice("connect", "test_master", typed.replace(made.login, "lacking", 1), stdin="right\n")
+            assert (code, f"FAIL source flights: {lacking}" in said) == (0, True), said
+            assert stored("test_master")[4] == "lacking"
+            session.execute(given)
+        session.execute("DROP OWNED BY lacking; DROP ROLE lacking")
     server.drop_databases([made])
 
 

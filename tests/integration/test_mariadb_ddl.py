@@ -226,7 +226,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
             with pytest.raises(TransientError, match=match):
                 aligned(reader, parts, pair, point, 0.1).__enter__()
         with pytest.raises(TransientError, match="SLC-092"), closing(repair_rows()) as rows:
-            rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
+            rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"), repr)
         delivered(world)
 
     monkeypatch.setattr(committed_ddl, "crash_if_asked", overtaken)

@@ -9,6 +9,7 @@ from support.places import reserve_port
 from support.world import SOURCE
 
 from sluice.cli import commands
+from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table, statuses
@@ -117,7 +118,7 @@ def test_check_blames_a_source_that_is_down_and_not_its_slaves(broken, monkeypat
     for slave in ("geneva", "bern", "basel"):
         assert found[f"slave {slave}"].good
         assert "since the source flights cannot be read" in found[f"slave {slave}"].text
-    monkeypatch.setattr(commands.configuration, "load", lambda: broken.context.config)
+    monkeypatch.setattr(configuration, "load", lambda: broken.context.config)
     monkeypatch.setattr(commands, "_from_airflow", lambda _: broken.context)
     assert commands.show_check() == 1
     printed = capsys.readouterr().out.splitlines()
