@@ -16,7 +16,7 @@ CANARY = "canary-5f3a9c-password"
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 
 
-def stored(conn_id: str) -> tuple[object, ...] | None:
+def read_stored(conn_id: str) -> tuple[object, ...] | None:
     """A connection in Airflow's database."""
     from airflow.models import Connection
     from airflow.utils.session import create_session
@@ -37,15 +37,15 @@ def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, 
     assert code == 0
     assert "stored: the Airflow connection shop, of type postgres" in said
     assert "does not name it, so it was not tried. It names test_master, test_zurich, test_geneva" in said
-    assert stored("shop") == ("postgres", "db1", 5432, "shop", "eva", CANARY, {"sslmode": "require"})
+    assert read_stored("shop") == ("postgres", "db1", 5432, "shop", "eva", CANARY, {"sslmode": "require"})
     assert CANARY not in said
     monkeypatch.setenv("TOKEN", "t")
     assert sluice("connect", "shop", "sc://spark1:15003/;use_ssl=true", "--password-env", "TOKEN")[0] == 0
-    assert stored("shop") == ("spark_connect", "spark1", 15003, None, None, "t", {"use_ssl": True})
+    assert read_stored("shop") == ("spark_connect", "spark1", 15003, None, None, "t", {"use_ssl": True})
     assert sluice("connect", "shop", "oracle://eva@db1/SHOP?protocol=tcps", "--password-env", "TOKEN")[0] == 0
-    assert stored("shop") == ("oracle", "db1", 1521, "SHOP", "eva", "t", {"protocol": "tcps"})
+    assert read_stored("shop") == ("oracle", "db1", 1521, "SHOP", "eva", "t", {"protocol": "tcps"})
     assert sluice("connect", "shop", "http://h:1")[0] == 0
-    assert stored("shop")[5] is None, "the password of another connection was kept"
+    assert read_stored("shop")[5] is None, "the password of another connection was kept"
 
 
 @pytest.mark.full
@@ -67,10 +67,10 @@ def test_all_connections_that_are_missing_are_asked_for(sluice, monkeypatch):
     assert "ok   Spark: spark local[2], looked at by the first job\nstored: the Airflow connection test_spark" in said
     assert "FAIL source flights: SLC-030" in said
     assert "SLC-252: the connection test_master was not stored, since it failed when it was tried" in said
-    assert (stored("test_master"), "geneva" in said) == (None, False)
+    assert (read_stored("test_master"), "geneva" in said) == (None, False)
     code, said = sluice("connect", "--untried", stdin="\n".join(lines[1:]) + "\n")
     assert (code, "FAIL" in said, "test_zurich" in said) == (0, False, False), "Airflow has zurich's"
-    assert stored("test_geneva") == ("postgres", "127.0.0.1", 1, "copy", "eva", CANARY, {})
+    assert read_stored("test_geneva") == ("postgres", "127.0.0.1", 1, "copy", "eva", CANARY, {})
     code, said = sluice("connect")
     assert (code, said) == (0, "Airflow has all connections that the configuration names. To replace one, name it.\n")
 
@@ -85,11 +85,11 @@ def test_all_connections_that_are_missing_are_asked_for(sluice, monkeypatch):
     ],
 )
 def test_an_address_of_another_kind_is_refused_with_one_that_fits(sluice, conn_id, written, fitting):
-    before = stored(conn_id)
+    before = read_stored(conn_id)
     code, said = sluice("connect", conn_id, written, "--untried", stdin="other\n")
     assert (code, "SLC-017: an address of type " in said) == (1, True), said
     assert f"HINT: nothing was changed; write {fitting}" in said
-    assert stored(conn_id) == before
+    assert read_stored(conn_id) == before
 
 
 class Terminal(io.StringIO):
@@ -113,12 +113,12 @@ def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails
         0,
         "ok   source flights: answers\nstored: the Airflow connection test_master, of type postgres\n",
     )
-    before = stored("test_master")
+    before = read_stored("test_master")
     code, said = sluice("connect", "test_master", typed, stdin="a slip of the finger\n")
     assert (code, "stored: " in said) == (1, False)
     assert "FAIL source flights: SLC-031" in said
     assert "was not stored, since it failed when it was tried; the one that was there stays" in said
-    assert stored("test_master") == before
+    assert read_stored("test_master") == before
 
     passwords = iter(["a slip of the finger", made.password])
     monkeypatch.setattr(getpass, "getpass", lambda prompt: next(passwords))
@@ -128,7 +128,7 @@ def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails
     assert offered == ["  postgresql://USER@HOST:PORT/DATABASE?sslmode=require"] * 3
     assert said.count("Once more, or end it with Ctrl-C.") == 2
     assert f"Address [{typed}]: " in said
-    assert stored("test_master") == before
+    assert read_stored("test_master") == before
 
     # The script of `grants`, which gives what is lacking, asks for the connection.
     file = deployment.path / "replication.yaml"
@@ -138,7 +138,7 @@ def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails
         for lacking, given in (("SLC-033", f"GRANT CONNECT ON DATABASE {made.database} TO lacking"), ("SLC-400", "")):
             code, said = sluice("connect", "test_master", typed.replace(made.login, "lacking", 1), stdin="right\n")
             assert (code, f"FAIL source flights: {lacking}" in said) == (0, True), said
-            assert stored("test_master")[4] == "lacking"
+            assert read_stored("test_master")[4] == "lacking"
             session.execute(given)
         session.execute("DROP OWNED BY lacking; DROP ROLE lacking")
     server.drop_databases([made])
