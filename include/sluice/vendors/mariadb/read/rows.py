@@ -284,7 +284,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
     """Rows of a place of the log, in a session of its own.
 
     Raises:
-        SluiceError: SLC-405, the log does not have the place any more.
+        StrangeSource: SLC-404, the log does not have the place any more.
     """
     place = LogPlace.parsed(snapshot_id)
     with translated("reading the master"), closing(connect_to_master(info, f"read {snapshot_id}")) as session:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, StrangeSource
 from sluice.model.layout import Column, Layout
 from sluice.model.logical_type import logical_type
 from sluice.model.names import TableName
@@ -269,10 +269,10 @@ def unclear(name: TableName, why: str, first: str) -> UnclearTable:
     return UnclearTable(name, uncertain(f"rows of {name} in the binary log cannot be read: {why}", first))
 
 
-def another_log(file: str, published: object) -> SluiceError:
+def another_log(file: str, published: object) -> StrangeSource:
     """The log is not the one that was published."""
-    return SluiceError(
-        405,
+    return StrangeSource(
+        404,
         f"the binary log {file} is another one than that which was published up to {published}: the server was "
         "replaced or restored, or somebody reset its log or gave it another name",
         REBASE,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pymysql.constants import COMMAND
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
 from sluice.vendors.mariadb.capture.binlog.events import Event
@@ -80,7 +80,8 @@ def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -
         until: an end that the server has told; it sends events some moments later, when they are on the disk.
 
     Raises:
-        SluiceError: SLC-405, the log does not have the place any more.
+        StrangeSource: SLC-404, the log does not have the place any more.
+        SluiceError: SLC-405, it has the place, and the server cannot read it.
         TransientError: the session broke off; SLC-083, another reader took its number; SLC-450, the server does not
             send what it has told to be there.
         Malformed: what is sent is no event.
@@ -113,7 +114,7 @@ def _sent(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
         session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
         file, summed = begin.name, None
         while True:
-            packet = _packet(session, begin)
+            packet = _packet(info, session, begin)
             if packet[:1] != b"\0":
                 if packet[:1] == bytes([_EOF]) and len(packet) < 9:
                     return
@@ -127,7 +128,7 @@ def _sent(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
             yield Read(file, found)
 
 
-def _packet(session: Connection, begin: LogPlace) -> bytes:
+def _packet(info: ConnectionInfo, session: Connection, begin: LogPlace) -> bytes:
     try:
         with translated("reading the binary log"):
             packet: bytes = session._read_packet().get_all_data()
@@ -139,7 +140,7 @@ def _packet(session: Connection, begin: LogPlace) -> bytes:
             raise TransientError(
                 83, "the server ended our reading of the binary log: another reader came with the same number", AGAIN
             ) from None
-        raise purged(begin, error.__cause__) from None
+        raise _unsent(info, begin, error.__cause__) from None
 
 
 def _held_back(at: LogPlace, until: LogPlace) -> TransientError:
@@ -150,11 +151,16 @@ def _held_back(at: LogPlace, until: LogPlace) -> TransientError:
     )
 
 
-def purged(place: LogPlace, error: BaseException | None) -> SluiceError:
-    """The log does not reach back to what is published."""
-    return SluiceError(
-        405,
-        f"the master's binary log does not have {place} any more, which is to be published next: {error}",
+def _unsent(info: ConnectionInfo, place: LogPlace, said: BaseException | None) -> SluiceError:
+    """The log does not reach back to what is published; or it does, and cannot be read for another reason."""
+    with closing(connect_to_master(info, "binlog")) as session, translated("looking at the files of the binary log"):
+        sizes = {name: int(size) for name, size, *_ in execute(session, "SHOW BINARY LOGS")}
+    if place.offset <= sizes.get(place.name, -1):
+        hint = "see the server's own log, and mend its disk or its settings; nothing is lost while the file is there"
+        return SluiceError(405, f"the master's server cannot read its binary log at {place}: {said}", hint)
+    return StrangeSource(
+        404,
+        f"the master's binary log does not have {place} any more, which is to be published next: {said}",
         "its files were purged before they were read, or its log was reset. No slave has wrong rows, and changes are "
         "missing: trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source. Let the "
         "server keep its log for longer than a publisher may be away (binlog_expire_logs_seconds)",

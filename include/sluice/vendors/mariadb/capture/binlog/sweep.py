@@ -69,7 +69,7 @@ class BinlogSweep:
 
         Raises:
             FencedError: SLC-050, the lease is lost.
-            SluiceError: SLC-405, the log ends in front of what is published.
+            StrangeSource: SLC-404, the log ends in front of what is published.
             ConfigError: SLC-400, changes are not in the log.
         """
         self._row = state.known(self._session, self._parts)
