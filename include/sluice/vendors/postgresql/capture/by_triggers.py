@@ -62,7 +62,8 @@ class TriggerCapture(QueueCapture):
         if self._at.is_standby and not self._reads_slot():
             return None
         with translated("looking at the slot"):
-            return slot.kept(self._at, slot.name_of(self._at, self.resources))
+            name = slot.name_of(self._at, self.resources)
+            return slot.kept(self._at, name) if slot.exists(self._at.open(), name) else None
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[Sweep]:

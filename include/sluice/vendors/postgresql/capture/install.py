@@ -46,6 +46,7 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
     literals |= {f"{name}_name": sql.Literal(resources.everywhere(name)) for name in ("rows", "commands")}
     catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
+    catalogs["server"] = composed("capture/queue/server")
     catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
     catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
     catalogs["planned_code"] = planned_code.installed(parts["tree"], parts["settings"], literals["tables_name"])

@@ -1,7 +1,8 @@
 """What a PostgreSQL server says of its publisher, and whether it went on from where another one ended (R2).
 
 An incarnation is a text of three parts: the installation, the server, and its timeline. A promotion, or a restore to an
-earlier moment, begins a timeline, with a higher number.
+earlier moment, begins a timeline, with a higher number. Where it begins none, as Aurora may not, and as a copy of the
+volumes does not, the segment that the server has on record tells alone: one that lacks what is listed is no source.
 """
 
 from __future__ import annotations

@@ -91,8 +91,10 @@ class PostgresSnapshot:
             self.snapshot = Snapshot(text)
             # Nobody is to have what the source can still lose in a crash.
             flush(flushing)
-            # So all that it shows was written to the server's log before.
-            (_, self._flushed) = flushing.execute(composed("capture/log/written")).fetchone() or (0, 0)
+            # So all that it shows was written to the server's log before. A slot that is made later begins behind that.
+            self._flushed = 0
+            if slot.recorded(flushing, self._parts):
+                (_, self._flushed) = flushing.execute(composed("capture/log/written")).fetchone() or (0, 0)
             holders = [self._locks.session, self._session]
             opened.enter_context(LockYield(self._info, self.id, self._yields_after_s, holders))
             self._opened = opened.pop_all()

@@ -168,7 +168,7 @@ def make_first(at: SlotServer, name: str) -> int:
 
 def expect_trusted_owners(at: SlotServer, name: str) -> None:
     """See that no slot of this name is one that Sluice never makes. Raises ConfigError SLC-594."""
-    row = at.open().execute(composed("capture/log/slot", slot=sql.Literal(name))).fetchone()
+    row = at.open().execute(composed("capture/log/owner", slot=sql.Literal(name))).fetchone()
     if row and (row[0] != PLUGIN or not row[1]):
         raise ConfigError(
             594,

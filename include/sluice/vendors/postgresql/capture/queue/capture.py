@@ -21,6 +21,7 @@ from sluice.vendors.postgresql.capture import (
     ddl_polling,
     event_triggers,
     install,
+    needed_calls,
     uninstall,
     unwatched,
     warnings,
@@ -63,13 +64,18 @@ class QueueCapture:
         self._recorded = CatalogStamp("recorded", self._polled)
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of this source and of our role on it. Raises ConfigError SLC-406."""
+        """The capabilities of this source and of our role on it.
+
+        Raises:
+            ConfigError: SLC-262, the server refuses what is needed; SLC-406, it is captured in another way.
+        """
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
             refuse_read_only(connection)
             encoding.expect_known(connection)
             if not self.resources.is_home:
                 connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             seen = event_triggers.sees_ddl(connection, self.resources, self.parts)
+            needed_calls.expect_allowed(self.info, by_log=self._by_log)
         self._expect_way()
         return Capabilities(event_triggers=seen, transactional_ddl=True)
 
@@ -92,6 +98,7 @@ class QueueCapture:
     def _installing(self, notice: Callable[[str], None] | None) -> Iterator[Connection]:
         with translated("installing the DbResources"), connect(self.info, "bootstrap") as connection:
             encoding.expect_known(connection)
+            needed_calls.expect_allowed(self.info, by_log=self._by_log)
             if notice:
                 connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
             yield connection

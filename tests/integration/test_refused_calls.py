@@ -1,0 +1,85 @@
+"""Servers that refuse functions which others allow, as Aurora does those of the WAL where nothing decodes it. Here a
+right is taken from everybody: the error is another one, and it comes as early.
+"""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+
+from sluice.capture.grants import grants
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
+from sluice.errors import ConfigError
+from sluice.monitor.check import findings
+from sluice.state.replication import Status
+from sluice.store import removal
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (0, 'before')"
+WAL = "^pg_(current|last)_wal|^pg_walfile|^pg_wal_"
+NAMED = """
+    SELECT string_agg(oid::regprocedure::text, ', ') FROM pg_proc
+    WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ %s
+"""
+
+
+def refuse(world, pattern):
+    """Take functions of the server from everybody, in this database."""
+    (functions,) = world.superuser.execute(NAMED, [pattern]).fetchone()
+    world.superuser.execute(f"REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC")
+    return functions
+
+
+def of_source(world):
+    """What `./sluice check` says of the source."""
+    return next(one for one in findings(world.context) if one.subject == f"source {SOURCE}")
+
+
+@pytest.fixture
+def world(updating, managed):
+    """A source of which nothing is captured yet; its role is the administrator, who owns the tables."""
+    world = updating(DDL, ["public.*"], slaves=["zurich"], renamed={}, elsewhere={"master": managed})
+    cleanup(world.context, SOURCE)
+    removal.note_returned(world.context.store, SOURCE)
+    world.superuser = managed.cluster.admin(world.infos["master"].database)
+    assert managed.run(world.infos["master"], grants(world.context, SOURCE)) == ""
+    yield world
+    world.superuser.close()
+
+
+def test_by_triggers_no_function_of_the_wal_is_needed(world):
+    assert "pg_walfile_name(" in refuse(world, WAL)
+    assert of_source(world).good
+    bootstrap(world.context, SOURCE)
+    assert of_source(world).good
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    with world.running():
+        world.update()
+    world.master.execute("UPDATE t SET v = 'b'; DELETE FROM t WHERE id = 0")
+    assert world.verify(initial=True) == {"zurich": 0}
+    world.catch_up()
+    assert world.differences() == {}
+    assert world.status("zurich") is Status.NORMAL
+    assert world.standing().kept_log is None
+
+
+@pytest.mark.parametrize("function", ["pg_control_system", "pg_export_snapshot", "pg_logical_emit_message"])
+def test_before_any_trigger_is_made_what_is_needed_is_tried(world, function):
+    refuse(world, function)
+    found = of_source(world)
+    assert not found.good
+    with pytest.raises(ConfigError) as caught:
+        bootstrap(world.context, SOURCE)
+    grant = caught.value.hint.partition("gives them back: ")[2].partition(";")[0]
+    for said in (found.text, str(caught.value)):
+        assert "SLC-262" in said
+        assert f"permission denied for function {function}" in said
+        assert grant in said
+    assert world.superuser.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal").fetchone() == (0,)
+    assert world.superuser.execute("SELECT to_regclass('repl.repl_state')").fetchone() == (None,)
+    world.superuser.execute(grant)
+    bootstrap(world.context, SOURCE)
+    assert of_source(world).good
