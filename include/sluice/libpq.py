@@ -29,7 +29,8 @@ from sluice.tls import VERIFYING
 
 # The port of a connection that names none.
 PORT = 5432
-_REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
+# A pooler may leave the severity V out, as servers before 9.6 do.
+_REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" (?:V "[A-Z]+" )?C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
 _WAIT_S = 10.0
 # How we prove who we are, and what we accept as a proof, by the beginnings of libpq's parameters.
@@ -158,6 +159,8 @@ def _by_words(message: str) -> str | None:
     """The SQLSTATE by the English text of a message, where libpq cannot trace, as on a Mac."""
     if re.search(r"authentication failed|pg_hba|role .* does not exist", message):
         return _NO_PASSWORD
+    if "unsupported startup parameter" in message:
+        return "08P01"
     return "3D000" if re.search(r"database .* does not exist", message) else None
 
 

@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("connections", "hints", "expressions", "storage"),
     ("tls", "config"),
     ("libpq",),
+    ("pooler",),
     ("store",),
     ("spark.versions",),
     ("changelog", "spark.session"),

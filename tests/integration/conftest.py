@@ -2,6 +2,7 @@
 
 from support.airflow import airflow
 from support.binlog import binlog, master_server
+from support.bouncer import bouncer
 from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
@@ -22,6 +23,7 @@ from support.world import build
 __all__ = [
     "airflow",
     "binlog",
+    "bouncer",
     "bucket",
     "build",
     "carried",

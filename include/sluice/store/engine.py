@@ -172,7 +172,8 @@ def _connect(
     dialect: object, record: object, args: Sequence[str], how: Mapping[str, Any]
 ) -> psycopg.Connection[tuple[object, ...]]:
     """Open a session for the event `do_connect` of SQLAlchemy."""
-    return connect(*args, autocommit=False, **how)
+    # A pooler may give the next transaction to another session, where nothing is prepared.
+    return connect(*args, autocommit=False, prepare_threshold=None, **how)
 
 
 def _versions(connection: Connection) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
-from sluice import libpq, sqlfiles, tls
+from sluice import libpq, pooler, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.libpq import PORT, parameters, refusal_sqlstate
@@ -39,7 +39,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     Raises:
         TransientError: SLC-030, it cannot be reached.
         SluiceError: SLC-031, it is not let in; SLC-373, it has other settings than those that were asked for; SLC-311,
-            TLS cannot be set up as the connection asks for it.
+            TLS cannot be set up as the connection asks for it; SLC-690, a pooler is in between.
     """
     how = {**parameters(info, application), "options": options()}
     address = f"{info.host}:{info.port or PORT}/{info.database}"
@@ -49,7 +49,10 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
             raise insecure from error
-        raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
+        state = refusal_sqlstate(error, how)
+        if state in pooler.REFUSALS:
+            raise pooler.refusal(address, "does not take what a session begins with", always=True) from error
+        raise explained(error, f"connecting to {address}", state) from error
     if others := [f"{name} is {has[name]}, not {value}" for name, value in PINNED.items() if has[name] != value]:
         connection.close()
         raise SluiceError(

@@ -14,7 +14,7 @@ from sluice.errors import FencedError
 from sluice.libpq import parameters
 from sluice.model.names import Pair
 from sluice.vendors.postgresql.errors import translated
-from sluice.vendors.postgresql.session import Connection, composed, restore
+from sluice.vendors.postgresql.session import Connection, begun_with, composed, restore
 
 # Begins a transaction, which the end of its block commits.
 Transactions = Callable[[], AbstractContextManager[Connection]]
@@ -52,7 +52,7 @@ def raised(
         for (pid,) in session.execute(holder, values).fetchall():
             session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
         row = session.execute(take_over, values).fetchone()
-    session.execute("RESET lock_timeout")
+    session.execute(sql.SQL("SET lock_timeout = {}").format(begun_with(session, "lock_timeout")))
     return row
 
 

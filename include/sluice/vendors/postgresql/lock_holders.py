@@ -11,7 +11,7 @@ import psycopg
 from sluice.connections import ConnectionInfo
 from sluice.errors import LockTimeout, SluiceError
 from sluice.log import event
-from sluice.vendors.postgresql.session import Connection, composed, connect
+from sluice.vendors.postgresql.session import Connection, composed, connect, process_of
 
 # How long a drain waits for a lock: one that is held for longer would keep a place for steps from others.
 LOCK_WAIT = "20s"
@@ -26,7 +26,7 @@ def naming_holders(info: ConnectionInfo, session: Connection) -> Iterator[None]:
     Raises:
         LockTimeout: SLC-036.
     """
-    watch = _Watch(info, session.info.backend_pid)
+    watch = _Watch(info, process_of(session))
     watch.start()
     try:
         yield

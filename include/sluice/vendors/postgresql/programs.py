@@ -7,8 +7,9 @@ from pathlib import Path
 
 from psycopg import pq
 
+from sluice import pooler
 from sluice.connections import ConnectionInfo
-from sluice.libpq import parameters
+from sluice.libpq import database_id, parameters
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.errors import translated
@@ -22,7 +23,10 @@ def environment(info: ConnectionInfo, application: str, directory: Path, silent:
     """See `sluice.vendors.protocol.load.Programs`."""
     how = parameters(info, application)
     options = _SETTINGS + (["session_replication_role=replica"] if silent else [])
-    how["options"] = " ".join(f"-c {setting}" for setting in options)
+    if not pooler.is_proven(how):
+        how["options"] = " ".join(f"-c {setting}" for setting in options)
+    elif silent:
+        raise pooler.refusal(database_id(info), "takes no `options` of programs, whose rows would fire triggers")
     # PostgreSQL manual, "The Password File". A variable with the password could be read by others of this user.
     passwords = directory / "passwords"
     passwords.touch(0o600, exist_ok=False)

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from psycopg import sql
 
-from sluice import libpq, sqlfiles, tls
+from sluice import libpq, pooler, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.libpq import PORT, parameters, refusal_sqlstate
@@ -49,21 +49,28 @@ PINNED = {
     "jit": "off",
 }
 
-_KNOWN = """
-SELECT name FROM unnest(%s::text[]) AS pinned (name) WHERE pg_catalog.current_setting(name, true) IS NOT NULL"""
+# What the server does not know is NULL. Nothing is pinned yet where a pooler is in between.
 _SETTINGS = """
-SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s::text[]) AS pinned (name)
+SELECT name, pg_catalog.current_setting(name, true)
+FROM pg_catalog.unnest(%s::pg_catalog.text[]) AS pinned (name)
+UNION ALL
+SELECT 'process', pg_catalog.pg_backend_pid()::pg_catalog.text
 UNION ALL
 SELECT pg_catalog.split_part(setting, '=', 1), pg_catalog.split_part(setting, '=', 2)
-FROM pg_catalog.pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
-WHERE setrole = 0 AND pg_catalog.split_part(setting, '=', 1) = ANY (ARRAY['role', 'session_authorization'])
-    AND setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())"""
-# A setting that this session alone has: it tells that what else was set in it since it began still holds. Statements
-# that count on that read it back, beside what they read anyway.
-_MARK = "sluice.session"
+FROM pg_catalog.pg_db_role_setting CROSS JOIN pg_catalog.unnest(setconfig) AS setting
+WHERE setrole OPERATOR(pg_catalog.=) 0::pg_catalog.oid
+    AND pg_catalog.split_part(setting, '=', 1) OPERATOR(pg_catalog.=) ANY (ARRAY['role', 'session_authorization'])
+    AND setdatabase OPERATOR(pg_catalog.=) (
+        SELECT oid FROM pg_catalog.pg_database WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    )"""
+_MARK = pooler.MARK
 _LOOK = "SELECT pg_catalog.current_setting('sluice.session', true)"
 # What was set in a session to its end, see `keep`.
 _kept: WeakKeyDictionary[Connection, dict[str, str]] = WeakKeyDictionary()
+# What a session was begun with by SET, since a pooler took no `options`: RESET brings back what was before.
+_begun_by_set: WeakKeyDictionary[Connection, Mapping[str, str]] = WeakKeyDictionary()
+# The server's process: what a pooler says to a client of it is no process.
+_processes: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
 
 # What else a session depends on, where its server knows it: some end a session, one keeps it from reading our views.
 _IF_KNOWN = {"idle_session_timeout": "0", "transaction_timeout": "0", "restrict_nonsystem_relation_kind": ""}
@@ -99,33 +106,27 @@ def connect(
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        SluiceError: SLC-031, it is not let in; SLC-373, it has other settings than those that were asked for; SLC-311,
-            TLS cannot be set up as the connection asks for it; SLC-373, its transactions go to several sessions;
-            SLC-666, the database's owner says whose rights it has.
+        SluiceError: SLC-031, it is not let in; SLC-373, it has other settings than those that were asked for, or its
+            transactions go to several sessions; SLC-311, TLS cannot be set up as the connection asks for it; SLC-666,
+            the database's owner says whose rights it has; SLC-690, a pooler in between gives its sessions to others.
     """
     pinned = {**PINNED, "lock_timeout": lock_wait}
-    options = " ".join(f"-c {name}={_escaped(value)}" for name, value in pinned.items())
-    how = {**parameters(info, application), "options": options}
-    address, mark = f"{info.host}:{info.port or PORT}/{info.database}", uuid4().hex
+    how = parameters(info, application)
+    address = f"{info.host}:{info.port or PORT}/{info.database}"
     try:
-        connection = libpq.connect(**how)
-        known = [name for (name,) in connection.execute(_KNOWN, [list(_IF_KNOWN)])]
-        keep(connection, **{name: _IF_KNOWN[name] for name in known}, **{_MARK: mark})
-        has = dict(connection.execute(_SETTINGS, [[*PINNED, _MARK]]).fetchall())
+        connection, has = _begin(how, pinned, address)
         connection.autocommit = autocommit
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
             raise insecure from error
         raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
-    if others := [
-        f"{name} is {has.get(name)}, not {value}" for name, value in pinned.items() if has.get(name) != value
-    ]:
+    if others := _list_differences(has, pinned):
         connection.close()
         raise SluiceError(
             373,
             f"a session at {address} does not have the settings that it was begun with: {', '.join(others)}",
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
-            "server itself, or let the pooler hand `options` on",
+            "server itself",
         )
     for setting in {"role", "session_authorization"} & has.keys():
         connection.close()
@@ -142,6 +143,60 @@ def connect(
     # others that runs in the session can put something else in its place.
     connection.prepare_threshold = None
     return connection
+
+
+def _begin(
+    how: Mapping[str, Any], pinned: Mapping[str, str], address: str
+) -> tuple[Connection, Mapping[str, str | None]]:
+    """A session with these settings, in autocommit, and what it has then.
+
+    A server takes them by `options`, which costs nothing. Where a pooler refuses or drops those, they are set, once
+    `pooler.prove` has shown that no other client gets this session.
+    """
+    connection, asked = _open(how, pinned)
+    try:
+        settings = [*PINNED, *_IF_KNOWN, _MARK]
+        has: dict[str, str | None] = dict(connection.execute(_SETTINGS, [settings]).fetchall())
+        if not asked or _list_differences(has, pinned):
+            pooler.prove(connection, how, address)
+            pooler.expect_unmarked(connection, address)
+            _begun_by_set[connection] = pinned
+            connection.execute(_set(pinned))
+        known = {name: value for name, value in _IF_KNOWN.items() if has.get(name) is not None}
+        keep(connection, **known, **{_MARK: uuid4().hex})
+        has = dict(connection.execute(_SETTINGS, [settings]).fetchall())
+        _processes[connection] = int(has["process"] or 0)
+    except BaseException:
+        connection.close()
+        raise
+    return connection, has
+
+
+def _open(how: Mapping[str, Any], pinned: Mapping[str, str]) -> tuple[Connection, bool]:
+    """A session, and whether it was asked for these settings."""
+    options = " ".join(f"-c {name}={_escaped(value)}" for name, value in pinned.items())
+    if not pooler.is_proven(how):
+        try:
+            return libpq.connect(**how, options=options), True
+        except psycopg.OperationalError as error:
+            if refusal_sqlstate(error, {**how, "options": options}) not in pooler.REFUSALS:
+                raise
+    return libpq.connect(**how), False
+
+
+def _list_differences(has: Mapping[str, str | None], pinned: Mapping[str, str]) -> list[str]:
+    return [f"{name} is {has.get(name)}, not {value}" for name, value in pinned.items() if has.get(name) != value]
+
+
+def process_of(connection: Connection) -> int:
+    """The number of the server's process that serves a session."""
+    return _processes.get(connection, connection.info.backend_pid)
+
+
+def begun_with(connection: Connection, name: str) -> sql.Composable:
+    """The value that a session has of a setting if nothing else is said, for SET."""
+    begun = _begun_by_set.get(connection, {})
+    return sql.Literal(begun[name]) if name in begun else sql.SQL("DEFAULT")
 
 
 def mark_of(connection: Connection) -> str:
@@ -182,7 +237,8 @@ def kept(connection: Connection, **settings: str) -> Iterator[None]:
 
 def compose_restore(connection: Connection) -> tuple[sql.Composable, ...]:
     """The statements that restore a session, in their order. What they name does not depend on its settings."""
-    return sql.SQL("RESET ROLE"), sql.SQL("RESET ALL"), _set(_kept.get(connection, {}))
+    settings = {**_begun_by_set.get(connection, {}), **_kept.get(connection, {})}
+    return sql.SQL("RESET ROLE"), sql.SQL("RESET ALL"), _set(settings)
 
 
 def restore(connection: Connection) -> None:
@@ -203,7 +259,7 @@ def limit_lock_waits(connection: Connection, most: str | int | None) -> None:
     Args:
         most: milliseconds, or with a unit, such as "5s"; None for as long as the session does.
     """
-    limit = sql.SQL("DEFAULT") if most is None else sql.Literal(most)
+    limit = begun_with(connection, "lock_timeout") if most is None else sql.Literal(most)
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(limit))
 
 

@@ -22,6 +22,7 @@ from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.errors import explained
 from sluice.vendors.postgresql.session import (
     ALL_CHECKED,
+    PINNED,
     PURGE,
     Connection,
     composed,
@@ -175,7 +176,7 @@ def _look_up_in(connection: Connection, schema: str) -> None:
 
 def _look_up_in_catalog(connection: Connection) -> None:
     # Names of ours must not be looked up where others may make functions.
-    connection.execute("SET LOCAL search_path = DEFAULT")
+    connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.SQL(PINNED["search_path"])))
 
 
 def _run(connection: Connection, text: str, max_rows: int, *, reads: bool) -> Answer:

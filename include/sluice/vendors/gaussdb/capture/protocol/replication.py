@@ -14,7 +14,7 @@ import psycopg
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
-from sluice import libpq, tls
+from sluice import libpq, pooler, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
 from sluice.libpq import PORT, parameters, refusal_sqlstate
@@ -38,6 +38,7 @@ class ReplicationStream:
 
     Raises:
         TransientError: SLC-450, the stream cannot be started, or breaks off.
+        SluiceError: SLC-690, a pooler is in between.
     """
 
     def __init__(
@@ -53,7 +54,10 @@ class ReplicationStream:
         except psycopg.Error as error:
             if insecure := tls.trouble(error, address):
                 raise insecure from error
-            raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
+            state = refusal_sqlstate(error, how)
+            if state in pooler.REFUSALS:
+                raise pooler.refusal(address, "does not take what a session begins with", always=True) from error
+            raise explained(error, f"connecting to {address}", state) from error
         try:
             self._pgconn = self._connection.pgconn
             self.target = _lsn(self._asked(b"IDENTIFY_SYSTEM", ExecStatus.TUPLES_OK))
