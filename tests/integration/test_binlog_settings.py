@@ -25,7 +25,7 @@ FULL = [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata"
 @MASTERS
 def test_the_filters_of_a_log_are_where_they_are_looked_for(master_server):
     with closing(master_server.session()) as session, session.cursor() as cursor:
-        cursor.execute(master_server.kind.log_status)
+        cursor.execute(master_server.kind.log_status[0])
         assert [one[0].lower() for one in cursor.description[2:4]] == ["binlog_do_db", "binlog_ignore_db"]
 
 

@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from sluice.errors import ConfigError
 from sluice.vendors.mariadb.capture.binlog.server import end_of
-from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
-
-NATIVE = replace(MYSQL, logs_actions=False, log_settings=MYSQL.log_settings[:-1])
-OLD = replace(NATIVE, is_captured=False)
+from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of, writer_of
 
 
 @pytest.mark.parametrize(
     ("version", "server"),
     [
         ("10.11.6-MariaDB-0+deb12u1", MARIADB),
-        ("11.8.2-MariaDB", MARIADB),
-        ("10.6.22-MariaDB-log", None),
+        ("11.4.5-MariaDB-log", MARIADB),
+        ("5.5.5-10.6.22-MariaDB-log", MARIADB),
+        ("10.5.23-MariaDB", None),
         ("9.7.4-2", MYSQL),
-        ("8.4.0", NATIVE),
-        ("8.3.0", OLD),
-        ("8.0.17", OLD),
-        ("8.0.16", None),
+        ("8.4.0", MYSQL),
+        ("8.4.4-google", MYSQL),
+        ("8.0.31-google", MYSQL),
+        ("8.0.40-azure", MYSQL),
+        ("8.0.36-28.1-log", MYSQL),
+        ("8.0.mysql_aurora.3.08.2", MYSQL),
         ("5.7.44", None),
         ("8.0.11-TiDB-v8.5.0", None),
         ("8.0.30-Vitess", None),
         ("5.7.25-OceanBase_CE-v4.3", None),
+        ("none", None),
     ],
 )
 def test_a_server_is_known_by_its_version(version, server):
     assert server_of(version) == server
 
 
+def test_a_server_that_says_a_plain_version_is_known_by_its_comment():
+    assert server_of("8.0.33", "Dolt") is None
+    assert server_of("8.0.33", "Source distribution") is MYSQL
+
+
+def test_what_a_server_lacks_is_not_asked_for():
+    newest = MYSQL.with_variables(MYSQL.optional)
+    assert newest == MYSQL
+    of_8_0 = MYSQL.with_variables({"log_replica_updates"})
+    assert of_8_0.is_captured
+    assert not of_8_0.logs_actions
+    assert of_8_0.adds_keys == ("sql_require_primary_key",)
+    assert {*MYSQL.log_settings} - {*of_8_0.log_settings} == {"innodb_native_foreign_keys"}
+    assert not MYSQL.with_variables(()).is_captured
+    assert MARIADB.with_variables(()) == MARIADB
+
+
+def test_a_log_of_an_earlier_version_has_no_actions_of_foreign_keys():
+    for version, logs in (("8.4.4-google", False), ("9.6.0", False), ("9.7.4-2", True), ("10.0.1", True)):
+        writer = writer_of(version)
+        assert writer
+        assert writer.logs_actions is logs, version
+    assert writer_of("11.8.2-MariaDB-log") is MARIADB
+
+
 def test_a_server_is_asked_whether_its_log_has_what_it_takes_over_from_another_one():
     assert MARIADB.leaves_applied
-    for version in ("8.4.0", "9.7.4-2"):
-        found = server_of(version)
-        assert found
-        assert "log_replica_updates" in found.log_settings
-        assert not found.leaves_applied
+    assert "log_replica_updates" in MYSQL.log_settings
+    assert not MYSQL.leaves_applied
 
 
 @pytest.mark.parametrize(

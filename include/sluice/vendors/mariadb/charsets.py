@@ -6,13 +6,18 @@ Unicode is decoded here. Of a character set with one byte a sign the server says
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from sluice.vendors.mariadb.session import Connection, composed, execute
+import pymysql
+
+from sluice.vendors.mariadb.errors import number_of
+from sluice.vendors.mariadb.session import Connection, Row, composed, execute
 
 # The number of the collation of what is no text.
 BINARY = 63
+_NO_COLUMN = 1054
 _UNICODE = {
     "utf8mb4": "utf-8",
     "utf8mb3": "utf-8",
@@ -46,10 +51,7 @@ class Charsets:
     def __init__(self, session: Connection) -> None:
         self._session = session
         self._known: Mapping[int, _Charset] = {
-            int(number): _Charset(name, int(width))
-            for number, name, width in execute(
-                session, composed("catalog/charsets", collations=session.server.collations)
-            )
+            int(number): _Charset(name, int(width)) for number, name, width in _collations(session)
         }
         self.decoder = cache(self._decoder)
 
@@ -79,3 +81,14 @@ class Charsets:
         every = bytes(range(256)).hex()
         ((signs,),) = execute(self._session, f"SELECT CONVERT(x'{every}' USING {name})")
         return signs if isinstance(signs, str) else bytes(signs).decode()
+
+
+def _collations(session: Connection) -> list[Row]:
+    first, *others = session.server.collations
+    try:
+        return execute(session, composed("catalog/charsets", collations=first))
+    except pymysql.Error as error:
+        if number_of(error) != _NO_COLUMN or not others:
+            raise
+    session.server = replace(session.server, collations=tuple(others))
+    return _collations(session)

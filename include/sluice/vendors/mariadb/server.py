@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-# Its packages add a number. TiDB, Vitess and others say a version of MySQL with their name behind it.
-_MYSQL = re.compile(r"(\d+)\.(\d+)\.(\d+)(-\d[\w.~+]*)?")
-_MARIADB_SINCE = (10, 11)
-# utf8mb4_0900_bin is there since that one.
-_MYSQL_SINCE = (8, 0, 17)
-# SHOW BINARY LOG STATUS alone tells the end of the log.
-_MYSQL_CAPTURED_SINCE = (8, 4, 0)
+# Packages and clouds add words of their own: 8.0.31-google, 8.0.40-azure, 8.0.mysql_aurora.3.08.
+_NUMBERS = re.compile(r"(\d+)\.(\d+)\.")
+# They say a version of MySQL, too, and are another server.
+_OTHERS = re.compile(
+    "tidb|vitess|planetscale|oceanbase|singlestore|memsql|dolt|doris|starrocks|polardb-?x|x-cluster", re.IGNORECASE
+)
+# The oldest that is maintained when this is written.
+_MARIADB_SINCE = (10, 6)
+# What MariaDB says in front of its version to clients that take it for an old MySQL.
+_OLD_CLIENTS = "5.5.5-"
+_MYSQL_SINCE = 8
 # InnoDB does not carry out the actions of foreign keys by itself any more.
-_MYSQL_ACTIONS_SINCE = (9, 7, 0)
+_MYSQL_ACTIONS_SINCE = (9, 7)
+# Variables that not every MySQL has: since 9.7, 8.0.26, 8.0.30.
+_NATIVE_KEYS, _APPLIED = "innodb_native_foreign_keys", "log_replica_updates"
+_UNSEEN = "sql_generate_invisible_primary_key"
 # How long a session that does nothing, or whose client is slow, is kept: as long as servers can. Their network tells
 # them of a client that is gone.
 _A_YEAR = "31536000"
@@ -40,14 +48,15 @@ class Server:
         is_captured: whether it can be a master.
         adds_keys: settings by which it would refuse tables as the master has them, or make others; only administrators
             may change them in a session.
-        log_status: the statement for the end of its log.
+        log_status: statements for the end of its log, of which it knows one.
+        optional: variables that it may lack, see `with_variables`.
         log_settings: the variables that decide what is in its log.
         leaves_applied: whether by default its log has nothing of what it takes over from another server.
         identity: the variable that no two servers with one log have in common.
         tells_snapshots: whether a session can ask for the place in the log of its snapshot.
         issues_statements: whether a transaction can end by itself whose client is gone, so that a statement for every
             node locks nobody out for long.
-        collations: the table with the numbers of collations.
+        collations: tables with the numbers of collations, of which the first may lack them.
         has_documents: whether JSON is a type of its own, which writes texts anew.
         logs_actions: whether the log has what foreign keys with CASCADE and SET NULL change.
         lettered_shapes: whether the log has collations of geometric values.
@@ -67,13 +76,14 @@ class Server:
     undoes_unlogged: bool
     is_captured: bool
     adds_keys: tuple[str, ...]
-    log_status: str
+    log_status: tuple[str, ...]
+    optional: tuple[str, ...]
     log_settings: tuple[str, ...]
     leaves_applied: bool
     identity: str
     tells_snapshots: bool
     issues_statements: bool
-    collations: str
+    collations: tuple[str, ...]
     has_documents: bool
     lettered_shapes: bool
     logs_actions: bool
@@ -82,6 +92,17 @@ class Server:
     def whole_number(self, name: str, width: int) -> str:
         """A type of whole numbers, as the catalog writes it."""
         return f"{name}({width})" if self.shows_width else name
+
+    def with_variables(self, names: Collection[str]) -> Server:
+        """The same server, of the variables that it may lack, with these alone."""
+        lacking = {*self.optional} - {*names}
+        return replace(
+            self,
+            is_captured=self.is_captured and _APPLIED not in lacking,
+            logs_actions=self.logs_actions and _NATIVE_KEYS not in lacking,
+            adds_keys=tuple(name for name in self.adds_keys if name not in lacking),
+            log_settings=tuple(name for name in self.log_settings if name not in lacking),
+        )
 
     @property
     def pinned(self) -> tuple[tuple[str, str], ...]:
@@ -130,7 +151,7 @@ _LOG_SETTINGS = (
     "sync_binlog",
     "innodb_flush_log_at_trx_commit",
 )
-_OF_MYSQL = ("binlog_transaction_compression", "binlog_row_value_options", "log_replica_updates")
+_OF_MYSQL = ("binlog_transaction_compression", "binlog_row_value_options", _APPLIED, _NATIVE_KEYS)
 MARIADB = Server(
     name="MariaDB",
     collation="utf8mb4_nopad_bin",
@@ -145,13 +166,15 @@ MARIADB = Server(
     undoes_unlogged=False,
     is_captured=True,
     adds_keys=(),
-    log_status="SHOW MASTER STATUS",
+    log_status=("SHOW MASTER STATUS",),
+    optional=(),
     log_settings=(*_LOG_SETTINGS, "log_bin_compress"),
     leaves_applied=True,
     identity="server_id",
     tells_snapshots=True,
     issues_statements=True,
-    collations="information_schema.collation_character_set_applicability",
+    # The first has them since 10.10, also those of collations that several character sets have.
+    collations=("information_schema.collation_character_set_applicability", "information_schema.collations"),
     has_documents=False,
     lettered_shapes=True,
     logs_actions=False,
@@ -170,14 +193,16 @@ MYSQL = Server(
     has_long_defaults=False,
     undoes_unlogged=True,
     is_captured=True,
-    adds_keys=("sql_require_primary_key", "sql_generate_invisible_primary_key"),
-    log_status="SHOW BINARY LOG STATUS",
-    log_settings=(*_LOG_SETTINGS, *_OF_MYSQL, "innodb_native_foreign_keys"),
+    adds_keys=("sql_require_primary_key", _UNSEEN),
+    # The old one is gone since 8.4.
+    log_status=("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"),
+    optional=(_NATIVE_KEYS, _APPLIED, _UNSEEN),
+    log_settings=(*_LOG_SETTINGS, *_OF_MYSQL),
     leaves_applied=False,
     identity="server_uuid",
     tells_snapshots=False,
     issues_statements=False,
-    collations="information_schema.collations",
+    collations=("information_schema.collations",),
     has_documents=True,
     lettered_shapes=False,
     logs_actions=True,
@@ -185,19 +210,20 @@ MYSQL = Server(
 )
 
 
-def server_of(version: str) -> Server | None:
-    """The server that says this version; None if it is too old, or none that we know."""
+def server_of(version: str, comment: str = "") -> Server | None:
+    """The server that says this of itself, as the newest of its kind; None if it is too old, or none that we know."""
+    if _OTHERS.search(f"{version} {comment}") or not (numbers := _NUMBERS.match(version.removeprefix(_OLD_CLIENTS))):
+        return None
+    first, second = map(int, numbers.groups())
     if "MariaDB" in version:
-        first, second = version.split("-")[0].split(".")[:2]
-        return MARIADB if (int(first), int(second)) >= _MARIADB_SINCE else None
-    found = _MYSQL.fullmatch(version)
-    if found is None:
-        return None
-    numbers = tuple(int(part) for part in found.groups()[:3])
-    if numbers < _MYSQL_SINCE:
-        return None
-    if numbers >= _MYSQL_ACTIONS_SINCE:
-        return MYSQL
-    settings = (*_LOG_SETTINGS, *_OF_MYSQL)
-    captured = numbers >= _MYSQL_CAPTURED_SINCE
-    return replace(MYSQL, logs_actions=False, log_settings=settings, is_captured=captured)
+        return MARIADB if (first, second) >= _MARIADB_SINCE else None
+    return MYSQL if first >= _MYSQL_SINCE else None
+
+
+def writer_of(version: str) -> Server | None:
+    """The server of this version that has written a log, which may be an earlier one than runs now; None as above."""
+    server = server_of(version)
+    numbers = _NUMBERS.match(version)
+    if server is MYSQL and numbers and tuple(map(int, numbers.groups())) < _MYSQL_ACTIONS_SINCE:
+        return replace(MYSQL, logs_actions=False)
+    return server

@@ -4,7 +4,7 @@ a later job finds the sessions of an earlier one (R6, R7).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NewType
 from zlib import crc32
@@ -101,8 +101,8 @@ def connect_to_master(info: ConnectionInfo, application: str) -> Connection:
             430,
             f"the server at {info.host}:{info.port or PORT} is {session.server.name} of an old version, which can be a "
             "slave, and no master: changes are not read from its binary log",
-            "nothing was read or written; point the source's connection at MySQL 8.4 or later, or at MariaDB 10.11 or "
-            "later",
+            "nothing was read or written; point the source's connection at MySQL 8.0.26 or later, or at MariaDB 10.6 "
+            "or later",
         )
     return session
 
@@ -198,21 +198,22 @@ def _lock(pair: Pair, number: int | str) -> str:
 def _pin(session: Connection, address: str, *, fills: bool) -> None:
     # What a server begins sessions with may refuse the first question.
     execute(session, "SET SESSION sql_big_selects = 1")
-    ((version, folding, engine),) = execute(
+    ((version, comment, folding, engine),) = execute(
         session,
-        "SELECT VERSION(), @@lower_case_table_names, "
+        "SELECT VERSION(), @@version_comment, @@lower_case_table_names, "
         "(SELECT support FROM information_schema.engines WHERE engine = 'InnoDB')",
     )
-    server = server_of(version)
-    if server is None or folding != "0" or engine not in ("YES", "DEFAULT"):
+    server = server_of(version, comment)
+    if server is None or folding != "0" or engine not in ("YES", "DEFAULT") or not _has(session, server.collation):
         session.close()
         raise SluiceError(
             430,
-            f"the server at {address} is {version}, lower_case_table_names = {folding}, InnoDB: {engine or 'no'}",
-            "nothing was read or written; point the connection at MariaDB 10.11 or later, or at MySQL 8.4 or later "
+            f"the server at {address} is {version} ({comment}), lower_case_table_names = {folding}, InnoDB: "
+            f"{engine or 'no'}",
+            "nothing was read or written; point the connection at MariaDB 10.6 or later, or at MySQL 8.0.26 or later "
             "(8.0.17 for a slave), with InnoDB, which tells names by their case (lower_case_table_names = 0)",
         )
-    session.server = server
+    session.server = server.with_variables(_optional(session, server.optional))
     if fills:
         _expect_off(session, address)
     execute(session, f"SET NAMES utf8mb4 COLLATE {server.collation}")
@@ -223,6 +224,19 @@ def _pin(session: Connection, address: str, *, fills: bool) -> None:
     }
     execute(session, "SET " + ", ".join(f"SESSION {name} = %({name})s" for name in given), given)
     expect_pinned(session, address)
+
+
+def _has(session: Connection, collation: str) -> bool:
+    asked = "SELECT 1 FROM information_schema.collations WHERE collation_name = %(name)s"
+    return bool(execute(session, asked, {"name": collation}))
+
+
+def _optional(session: Connection, names: Sequence[str]) -> set[str]:
+    """Those of these variables that the server has."""
+    if not names:
+        return set()
+    rows = execute(session, "SHOW GLOBAL VARIABLES WHERE variable_name IN %(names)s", {"names": names})
+    return {str(name) for name, _ in rows}
 
 
 def _expect_off(session: Connection, address: str) -> None:

@@ -30,6 +30,8 @@ UNREAD = dict.fromkeys((*range(165, 172), 40), "compressed events") | {39: "part
 # Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file,
 # GTIDs of earlier files, members of a group, the begin of an encrypted part, which the server decrypts for its readers.
 IGNORED = frozenset({3, 5, 13, 14, 27, 29, 35, 36, 37, 41, 160, 161, 163, 164})
+# Events of a file within a transaction, or at its end.
+IN_TRANSACTION = ROWS | UNREAD.keys() | {QUERY, XID, TABLE_MAP, XA_PREPARE, 5, 13, 14, 29, 160}
 _STANDALONE, _IN_GROUP, _PREPARES, _XA = 1, 1 << 1, 1 << 6, 1 << 6 | 1 << 7
 # Of the server's option `binlog_alter_two_phase`: it begins, or is rolled back.
 _UNFINISHED = 1 << 1 | 1 << 3

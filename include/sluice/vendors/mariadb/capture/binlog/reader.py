@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pymysql.constants import COMMAND
 
@@ -112,20 +112,24 @@ def _sent(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
         number = secrets.randbelow(2**31) | 2**31
         asked = begin.offset.to_bytes(4, "little") + _END_AT_END.to_bytes(2, "little") + number.to_bytes(4, "little")
         session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
-        file, summed = begin.name, None
+        file, summed, ends = begin.name, None, begin.offset
         while True:
             packet = _packet(info, session, begin)
             if packet[:1] != b"\0":
                 if packet[:1] == bytes([_EOF]) and len(packet) < 9:
                     return
                 raise Malformed(f"the server has sent {packet[:1]!r} in place of an event")
-            found = events.event(packet[1:], summed=summed)
-            if found.kind == events.FORMAT:
-                summed = events.has_sums(found.data)
-            if found.kind == events.ROTATE:
-                file, _ = events.rotated(found.data)
+            event = events.event(packet[1:], summed=summed)
+            if event.kind == events.FORMAT:
+                summed = events.has_sums(event.data)
+            if event.kind == events.ROTATE:
+                file, _ = events.rotated(event.data)
                 continue
-            yield Read(file, found)
+            if not event.end and event.kind in events.IN_TRANSACTION:
+                # Since 11.4 MariaDB tells only where whole transactions end (binlog_legacy_event_pos).
+                event = replace(event, end=ends + len(packet) - 1)
+            ends = event.end or ends
+            yield Read(file, event)
 
 
 def _packet(info: ConnectionInfo, session: Connection, begin: LogPlace) -> bytes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pymysql
 
 from sluice.errors import ConfigError
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 from sluice.vendors.mariadb.errors import number_of
-from sluice.vendors.mariadb.session import Connection, composed, execute
+from sluice.vendors.mariadb.session import Connection, Row, composed, execute
 
 # What a setting has to be, and what to type.
 _WANTED = {
@@ -31,6 +32,7 @@ _WANTED = {
 # What is in the end of the log's status, behind its place.
 _FILTERS = ("binlog_do_db", "binlog_ignore_db")
 _NO_RIGHT = {1227, 1142, 1044, 1045}
+_NO_STATEMENT = 1064
 
 
 def server(session: Connection) -> str:
@@ -42,7 +44,7 @@ def server(session: Connection) -> str:
 def end_of_log(session: Connection) -> LogPlace:
     """How far the log is now. Raises SluiceError SLC-400, it is off, it leaves databases out, or we may not ask."""
     try:
-        rows = execute(session, session.server.log_status)
+        rows = _status(session)
     except pymysql.Error as error:
         if number_of(error) in _NO_RIGHT:
             raise _missing("REPLICATION CLIENT", session) from None
@@ -50,6 +52,18 @@ def end_of_log(session: Connection) -> LogPlace:
     if not rows:
         raise _unfit("log_bin is 0", _WANTED["log_bin"][1])
     return end_of(rows[0])
+
+
+def _status(session: Connection) -> list[Row]:
+    """The end of the log, by the newest statement that the server knows, which the session remembers."""
+    first, *others = session.server.log_status
+    try:
+        return execute(session, first)
+    except pymysql.Error as error:
+        if number_of(error) != _NO_STATEMENT or not others:
+            raise
+    session.server = replace(session.server, log_status=tuple(others))
+    return _status(session)
 
 
 def end_of(status: Sequence[str]) -> LogPlace:

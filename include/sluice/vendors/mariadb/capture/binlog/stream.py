@@ -38,7 +38,7 @@ from sluice.vendors.mariadb.capture.binlog.statements import (
 )
 from sluice.vendors.mariadb.capture.binlog.transaction import Transaction
 from sluice.vendors.mariadb.capture.binlog.values import Image
-from sluice.vendors.mariadb.server import MARIADB, server_of
+from sluice.vendors.mariadb.server import MARIADB, writer_of
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
@@ -164,7 +164,7 @@ class Stream:
         if self._number is not None:
             raise Malformed("a file ends within a transaction")
         self._maps.clear()
-        self.server = server_of(events.version(one.event.data)) or self.server
+        self.server = writer_of(events.version(one.event.data)) or self.server
         place = LogPlace.of(one.file, one.event.end)
         born = f"{one.event.time} {one.event.server}"
         if place.file == self.end.file:
