@@ -70,6 +70,7 @@ SETTINGS = {
     "transaction_isolation": "what the transaction is: where it hides too much, changes are LOST and told",
     "role": "that of whoever runs the script of rights",
     "sluice.may_watch_ddl": "our own session's: what it found when it tried",
+    "sluice.may_replicate": "the same",
     "sluice.session": "our own session's mark, which tells one behind a pooler from another",
     "sluice.purge": "asked for by a guard against mistakes: who may write it may write to the queue anyway",
     "sluice.dropper": "written by an event trigger right before another one reads it, in every statement",

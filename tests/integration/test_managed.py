@@ -16,7 +16,8 @@ from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
 from sluice.monitor.check import findings
 from sluice.state.replication import ReplicationEvent
-from sluice.store import replications
+from sluice.store import removal, replications
+from sluice.vendors.postgresql.leftovers import of_source
 
 pytestmark = [pytest.mark.postgres]
 
@@ -50,6 +51,7 @@ def world(build, managed):
     """A source of which nothing is captured yet, whose tables belong to its administrator."""
     world = build(DDL, ["public.*"], source={"schema": "sluice"}, elsewhere={"master": managed})
     cleanup(world.context, SOURCE)
+    removal.note_returned(world.context.store, SOURCE)
     world.reader("master").execute("DROP SCHEMA sluice")
     world.admin = give(world, managed, "master")
     world.run = lambda: managed.run(world.admin, grants(world.context, SOURCE))
@@ -192,3 +194,48 @@ def test_a_right_that_cannot_be_given_is_told_and_takes_no_other_away(world):
     assert ("`max_active` is refused" in said) == newest
     right = "SELECT has_database_privilege(%s, current_database(), 'CREATE')"
     assert world.superuser.execute(right, [world.infos["master"].login]).fetchone() == (True,)
+
+
+@pytest.fixture
+def provided(world):
+    """A role that gives REPLICATION, as Amazon has it: the administrator may grant it."""
+    world.superuser.execute("CREATE ROLE rds_replication")
+    world.superuser.execute(sql.SQL("GRANT rds_replication TO {admin} WITH ADMIN OPTION").format(**world.names))
+    yield
+    world.superuser.execute("DROP ROLE rds_replication")
+
+
+@pytest.mark.usefixtures("provided")
+def test_where_replication_is_given_by_a_role_the_script_grants_that_and_what_it_allows_is_tried(world, managed):
+    """A real server of Amazon lets members use slots; this one asks for the attribute, and so `check` says."""
+    world.configure(lambda settings: settings["sources"][SOURCE].update(capture="log"))
+    execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
+    for _ in range(2):
+        said = world.run()
+        assert "ERROR" not in said
+        assert "NOTICE" not in said
+        assert "REPLICATION" not in said
+    log = Path(managed.cluster.service().log)
+    told = log.stat().st_size
+    (found,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert "the role lacks REPLICATION: let an administrator run the script" in found
+    assert b"ERROR" not in log.read_bytes()[told:]
+    left = of_source(world.infos["master"], world.context.source(SOURCE).capture.resources, [], [])
+    assert [one.statement for one in left if "log" in one.what] == [
+        f'REVOKE rds_replication FROM "Role {world.admin.login}"'
+    ]
+
+
+def test_an_administrator_who_has_replication_gives_it_and_the_log_is_read(world, managed):
+    world.configure(lambda settings: settings["sources"][SOURCE].update(capture="log"))
+    execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
+    # Before 16 a superuser gives it, or whatever a provider has in his place.
+    has = "role" if world.master.info.server_version < 160000 else "admin"
+    world.superuser.execute(sql.SQL(f"ALTER ROLE {{{has}}} REPLICATION").format(**world.names))
+    assert "REPLICATION" not in world.run()
+    bootstrap(world.context, SOURCE)
+    run_as_where_it_may(world, managed, world.admin)
+    capture(world)
+    execute(world, "master", 'SET ROLE {owner}; ALTER TABLE "Größe" ADD day date; RESET ROLE')
+    world.catch_up()
+    assert [change["action"] for change in world.log()] == ["I", "A"]

@@ -87,11 +87,17 @@ WITH RECURSIVE ours AS (
            END
     FROM ours
     JOIN pg_catalog.pg_auth_members AS given ON given.member = ours.oid
-    JOIN pg_catalog.pg_roles AS owner ON owner.oid = given.roleid
+    JOIN pg_catalog.pg_roles AS owner ON owner.oid = given.roleid AND owner.rolname <> 'rds_replication'
     UNION ALL
-    SELECT 7, 'reading the server''s log', format('ALTER ROLE %%I NOREPLICATION', ours.rolname)
+    SELECT 7, 'reading the server''s log', format(given.ending, ours.rolname)
     FROM ours
-    WHERE ours.rolreplication AND NOT %(filled)s::bool
+    CROSS JOIN LATERAL (
+        SELECT 'ALTER ROLE %%I NOREPLICATION' WHERE ours.rolreplication
+        UNION ALL
+        SELECT 'REVOKE rds_replication FROM %%I'
+        FROM pg_catalog.pg_auth_members WHERE member = ours.oid AND roleid = to_regrole('rds_replication')
+    ) AS given (ending)
+    WHERE NOT %(filled)s::bool
     UNION ALL
     -- The role of `keeper`: it has the rights of ours. It goes if no other database has functions of it.
     SELECT 8, CASE WHEN elsewhere.names IS NULL THEN 'the role of the event triggers'' functions'

@@ -21,7 +21,7 @@ from sluice.errors import AGAIN, ConfigError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources
 from sluice.vendors.postgresql import install_lock
-from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log import prerequisites, slot
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.session import PURGE, Connection, composed
 from sluice.vendors.protocol.sweep import Purge, Sweep
@@ -107,7 +107,7 @@ def make_slot(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Comp
     with connection.transaction():
         if not _dropped(at, resources, parts):
             raise changed_meanwhile()
-    slot.expect_possible(at)
+    prerequisites.expect_possible(at)
     connection.execute(composed("capture/log/publications", **parts))
     try:
         slot.make_first(at, name)

@@ -23,7 +23,7 @@ from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.postgresql import grants
 from sluice.vendors.postgresql.capture import change_over, event_triggers, install
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
-from sluice.vendors.postgresql.capture.log import slot, standbys, told_tables
+from sluice.vendors.postgresql.capture.log import prerequisites, slot, standbys, told_tables
 from sluice.vendors.postgresql.capture.log.stream import places_of
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
@@ -73,7 +73,7 @@ class LogCapture(QueueCapture):
         installed, state = self.is_installed(), self._capture_state()
         with translated("asking for capabilities"):
             if not installed or (state and state.slot is None):
-                slot.expect_possible(self._at)
+                prerequisites.expect_possible(self._at)
             elif installed and state and state.slot and state.by_log:
                 slot.expect_here(self._at, state.slot, is_there=slot.exists(self._at.open(), state.slot))
         if installed and not self._sees_ddl():
@@ -122,7 +122,7 @@ class LogCapture(QueueCapture):
                 raise _unseen()
         with translated("looking whether the log tells all"):
             if is_new:
-                slot.expect_possible(self._at)
+                prerequisites.expect_possible(self._at)
         self._expect_told(watched)
         if changes:
             return self._change_over(watched, wanted, unreadable, notice)
@@ -391,6 +391,6 @@ def _unseen() -> ConfigError:
     return ConfigError(
         400,
         "no event triggers of this version tell where in the server's log a table was altered",
-        "nothing is published until then, and nothing is lost: the slot keeps it. Let a superuser run the script of "
-        f"{shell.sluice('grants', 'SOURCE')} in the source's database, once more after bootstrap",
+        "nothing is published until then, and nothing is lost: the slot keeps it. Let who may make event triggers "
+        f"run the script of {shell.sluice('grants', 'SOURCE')} in the source's database, once more after bootstrap",
     )

@@ -14,7 +14,6 @@ import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from sluice import shell
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Resources
@@ -36,7 +35,6 @@ _PATIENCE_S, _PAUSE_S = 15.0, 0.05
 _APART_BYTES = 2 * 1024 * 1024
 # How the server calls a slot whose log it may remove at the next checkpoint.
 _UNRESERVED = "unreserved"
-_OLDEST, _OLDEST_STANDBY = 15, 16
 # The end of the name of a slot that was made on a standby.
 _ON_STANDBY = "_standby"
 # Why a standby ends a slot. Source: PostgreSQL manual, "pg_replication_slots".
@@ -78,41 +76,6 @@ def recorded(connection: Connection, parts: Mapping[str, sql.Composable]) -> Rec
     """What is recorded of the slot; None before it is made."""
     row = connection.execute(composed("capture/log/known", **parts)).fetchone()
     return Recorded(row[0], Place(int(row[1]), frozenset(row[2]), frozenset(row[3])), row[4]) if row else None
-
-
-def expect_possible(at: SlotServer) -> None:
-    """See that the servers and the role allow it. Raises ConfigError SLC-400."""
-    missing = list(_missing(at.master(), _OLDEST, makes=not at.is_standby))
-    if at.is_standby:
-        missing += [f"of the standby, {one}" for one in _missing(at.open(), _OLDEST_STANDBY, makes=True)]
-    if missing:
-        raise ConfigError(
-            400,
-            f"changes cannot be captured from the server's log: {'; '.join(dict.fromkeys(missing))}",
-            "nothing was changed; or take `capture: log` out of the configuration, then triggers capture them",
-        )
-
-
-def _missing(connection: Connection, oldest: int, *, makes: bool) -> Iterator[str]:
-    row = connection.execute(composed("capture/log/server")).fetchone()
-    assert row is not None
-    level, free, version, replicates, publishes = row
-    if level != "logical":
-        yield (
-            f"wal_level is {level}: a superuser types ALTER SYSTEM SET wal_level = logical, and the server is restarted"
-        )
-    if makes and free < 1:
-        yield (
-            "no replication slot is free: drop one that nobody needs, or a superuser types ALTER SYSTEM SET "
-            "max_replication_slots to a larger number, and the server is restarted"
-        )
-    if version < oldest * 10_000:
-        yield f"the server is older than {oldest}"
-    if not (replicates and publishes):
-        lacks = ", ".join(
-            right for right, there in (("REPLICATION", replicates), ("CREATE on the database", publishes)) if not there
-        )
-        yield f"the role lacks {lacks}: a superuser runs the script of {shell.sluice('grants', 'SOURCE')}"
 
 
 def make(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:

@@ -206,7 +206,7 @@ class SlotServer:
                 "transactions which were open have ended"
             )
             if self.master().execute(composed("capture/log/may_note")).fetchone() != (True,):
-                rights = f"let a superuser run the script of {shell.sluice('grants', 'SOURCE')}; "
+                rights = f"let an administrator run the script of {shell.sluice('grants', 'SOURCE')}; "
         return TransientError(
             408,
             f"the slot {name} cannot be made: {why}",

@@ -61,7 +61,7 @@ def remarks(connection: Connection, slot: str) -> Iterator[str]:
 
 def settings(standby: Connection) -> Iterator[str]:
     """What a standby on which the log is decoded lacks to keep its slot, in sentences."""
-    how = "a superuser types there ALTER SYSTEM SET {}, and SELECT pg_reload_conf()"
+    how = "set there {}, by ALTER SYSTEM SET and SELECT pg_reload_conf(), or as a parameter at the provider"
     lost = "the slot there is lost as soon as the master removes old rows of its catalog"
     feedback, name = standby.execute(composed("capture/log/follows")).fetchone() or (True, "")
     if not feedback:
@@ -79,8 +79,8 @@ def away(slot: str, standbys: Sequence[str]) -> TransientError:
         554,
         f"the server gives nothing of the slot {slot} before the standbys of `synchronized_standby_slots` have it, and "
         f"nobody reads the server's log by {', '.join(standbys)}",
-        f"nothing was published, and nothing is lost; start that standby, and {AGAIN}. If it is gone, a superuser "
-        "takes it out by ALTER SYSTEM SET synchronized_standby_slots, and SELECT pg_reload_conf()",
+        f"nothing was published, and nothing is lost; start that standby, and {AGAIN}. If it is gone, take it out "
+        "by ALTER SYSTEM SET synchronized_standby_slots, and SELECT pg_reload_conf(), or at the provider",
     )
 
 
