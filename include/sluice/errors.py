@@ -124,6 +124,10 @@ class FencedError(TransientError):
         super().__init__(code, fact, hint or nothing)
 
 
+class LeaseTaken(TransientError):
+    """Another run is at work on the same."""
+
+
 class WorkLost(TransientError):
     """Spark lost work that it is not to begin twice: it may have been done, or not."""
 

@@ -4,10 +4,10 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
        coalesce(newest.last_ordinal, 0) - r.ordinal AS holdback,
        greatest(extract(epoch FROM clock_timestamp() - oldest.published_at), 0)::float8 AS waiting_s,
        -- What is not due yet is no lag: a source where nothing happens has none.
-       coalesce(p.behind_s + CASE WHEN clock_timestamp() > p.due_at
-           THEN extract(epoch FROM clock_timestamp() - p.noted_at) ELSE 0 END, 0)::float8 AS unpublished_s,
+       coalesce(CASE WHEN clock_timestamp() > p.due_at
+           THEN extract(epoch FROM clock_timestamp() - p.caught_up_at) END, 0)::float8 AS unpublished_s,
        coalesce(l.expires_at > clock_timestamp(), false) AS draining,
-       to_jsonb(l) - 'expires_at' AS drain, to_jsonb(m) - 'expires_at' AS publisher,
+       to_jsonb(l) AS drain, to_jsonb(m) AS publisher,
        (SELECT jsonb_agg(to_jsonb(h)) FROM hold h WHERE h.source = r.source AND h.slave = r.slave) AS holds,
        (SELECT jsonb_agg(to_jsonb(t)) FROM tolerated t WHERE t.source = r.source AND t.slave = r.slave) AS conflicts,
        (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.schema, s."table") FROM skipped s

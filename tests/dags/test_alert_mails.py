@@ -40,7 +40,7 @@ def look(pages_world, port, connect, monkeypatch, context):
     login = {"login": "sluice", "password": CANARY}
     connect("mails", conn_type="smtp", host="127.0.0.1", port=port, extra=extra, **login)
     connect("sluice_spark", conn_type="spark_connect", host="127.0.0.1", port=15002)
-    settings = {"to": "smtp://mails?to=dba@example.com", "lag_s": None, "after_s": 0}
+    settings = {"to": "smtp://mails?to=dba@example.com", "after_s": 0}
     pages_world.settings["alerts"] = settings
     (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(pages_world.settings))
     dag = alerts(configuration.load())

@@ -10,12 +10,15 @@ from support.world import SOURCE
 
 from sluice.cli import commands
 from sluice.config import configuration
-from sluice.errors import SluiceError
+from sluice.errors import LeaseTaken, SluiceError, TransientError
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table, statuses
+from sluice.state.condition import ReplicationCondition
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
+from sluice.store.leases import hold_lease
+from sluice.store.outcomes import note_failure
 
 pytestmark = [pytest.mark.postgres]
 
@@ -91,13 +94,79 @@ def test_status_says_that_nothing_is_published_where_holdback_cannot_tell(broken
     assert len(statuses(broken.context)) == 4, "the slaves are shown all the same"
 
 
-def test_status_says_that_nobody_publishes_what_waits(broken):
-    broken.reader("control").execute("UPDATE lease SET expires_at = clock_timestamp() - interval '1 hour'")
-    assert f"source {SOURCE}" not in said(broken), "nothing waits"
-    broken.master.execute("INSERT INTO t VALUES (2, 'b')")
+def set_back(world, name: str) -> None:
+    """The last success of a publisher or a drain was an hour ago."""
+    world.reader("control").execute(
+        "UPDATE lease SET succeeded_at = succeeded_at - interval '1 hour' WHERE name = %s", (name,)
+    )
+
+
+def test_a_publisher_that_does_not_run_is_not_well(broken):
+    assert f"source {SOURCE}" not in said(broken)
+    set_back(broken, f"publish {SOURCE}")
     first, hint = said(broken)[f"source {SOURCE}"]
-    assert first.startswith("nothing was published since ")
+    assert first.startswith("nothing is published since ")
+    assert "no run of its publisher is at work. Changes wait in ITEMS" in first
     assert f"publish__{SOURCE}" in hint
+    assert broken.standing("basel").condition is ReplicationCondition.UNPUBLISHED
+    with hold_lease(broken.context.store, f"publish {SOURCE}"):
+        assert f"source {SOURCE}" not in said(broken), "one is at work: it may have much to do"
+    broken.publish()
+    assert f"source {SOURCE}" not in said(broken)
+
+
+def test_a_publisher_that_fails_at_each_run_is_not_well_until_one_succeeds(broken):
+    broken.drain("basel")
+    assert broken.standing("basel").well
+    broken.master.execute("INSERT INTO t VALUES (2, 'b')")
+    broken.master.execute("ALTER TABLE repl.repl_queue RENAME TO repl_queue_of_before")
+    for _ in range(2):
+        with pytest.raises(SluiceError) as raised:
+            broken.publish()
+    with hold_lease(broken.context.store, f"publish {SOURCE}"):
+        told = broken.standing("basel")
+    assert not told.well
+    assert told.condition is ReplicationCondition.UNPUBLISHED
+    assert f"{raised.value}" in told.publishing, "the error, whatever holds its lease"
+    assert told.publisher.fails
+    broken.master.execute("ALTER TABLE repl.repl_queue_of_before RENAME TO repl_queue")
+    broken.publish()
+    broken.drain("basel")
+    told = broken.standing("basel")
+    assert told.well
+    assert (told.publisher.fails, told.publisher.error) == (False, str(raised.value)), "the last error is kept"
+
+
+def test_an_error_that_passes_is_not_well_when_it_lasts(broken):
+    broken.drain("basel")
+    store, name = broken.context.store, f"publish {SOURCE}"
+    for error in (TransientError(36, "a lock is in the way", "again"), LeaseTaken(51, "held", "by another")):
+        with pytest.raises(TransientError), note_failure(store, name):
+            raise error
+    assert broken.standing("basel").well, "the next try may succeed"
+    assert broken.standing("basel").publisher.error == "SLC-036: a lock is in the way\nHINT: again"
+    set_back(broken, name)
+    assert "SLC-036" in broken.standing("basel").publishing
+    assert broken.standing("basel").condition is ReplicationCondition.UNPUBLISHED
+
+
+def test_a_slave_is_late_beyond_the_limit_of_its_source(broken):
+    store, control = broken.context.store, broken.reader("control")
+    control.execute("UPDATE segment SET published_at = published_at - interval '2000 seconds'")
+    told = broken.standing("basel")
+    assert (told.condition, told.well) == (ReplicationCondition.LATE, False)
+    assert "no drain is at work" in told.why
+    assert f"drain__{SOURCE}__basel" in told.why
+    with pytest.raises(TransientError), note_failure(store, f"drain {told.pair}"):
+        raise TransientError(33, "its disk is full", "make room")
+    assert "its last drain failed at" in (why := broken.standing("basel").why)
+    assert "SLC-033: its disk is full\nHINT: make room" in why
+    broken.configure(lambda plain: plain["sources"][SOURCE].update(late_s=3000))
+    assert broken.standing("basel").well
+    broken.configure(lambda plain: plain["sources"][SOURCE].update(late_s=120))
+    broken.drain("basel")
+    told = broken.standing("basel")
+    assert (told.well, told.drain.fails) == (True, False)
 
 
 def test_a_slave_that_was_never_filled_says_so(broken):

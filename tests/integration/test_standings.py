@@ -79,7 +79,7 @@ def test_an_idle_source_has_no_lag_and_one_that_nobody_looks_at_has_more_and_mor
         return world.standing().lag_s, states(world.context.store, [SOURCE])[SOURCE].lag_s
 
     def pass_by(seconds: int) -> None:
-        later = "UPDATE publisher SET noted_at = noted_at - %(s)s, due_at = due_at - %(s)s"
+        later = "UPDATE publisher SET caught_up_at = caught_up_at - %(s)s, due_at = due_at - %(s)s"
         control.execute(later, {"s": timedelta(seconds=seconds)})
 
     world.master.execute("INSERT INTO t VALUES (1)")

@@ -43,7 +43,8 @@ class Templates:
 def looked_just_now(store: Store) -> None:
     """The publisher of a world that is copied has looked at ITEMS just now, however long ago that world was made."""
     with store.begin() as connection:
-        connection.execute(text("UPDATE publisher SET due_at = now() + (due_at - noted_at), noted_at = now()"))
+        connection.execute(text("UPDATE publisher SET due_at = now() + (due_at - caught_up_at), caught_up_at = now()"))
+        connection.execute(text("UPDATE lease SET succeeded_at = now()"))
 
 
 def copyable(ddl: str) -> bool:

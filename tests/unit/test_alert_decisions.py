@@ -13,7 +13,7 @@ from sluice.monitor.alert_decisions import RUN, body, decide, subject
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 STOPPED = Alert("flights", "zurich", "stopped by an error")
-LAG = Alert("flights", "geneva", "lag above 300 s")
+LAG = Alert("flights", "geneva", "late")
 FAILED = Alert("", "", f"{RUN}verify/manual__1")
 
 
@@ -78,10 +78,10 @@ def test_a_message_is_bounded_and_hides_nothing():
 
 def test_a_message_of_one_alert_says_it_in_its_subject():
     began, over = AlertChanges([LAG], [], [], []), AlertChanges([], [LAG], [], [])
-    assert subject(began, "") == "Sluice: flights->geneva: lag above 300 s"
-    assert subject(over, "") == "Sluice: over: flights->geneva: lag above 300 s"
+    assert subject(began, "") == "Sluice: flights->geneva: late"
+    assert subject(over, "") == "Sluice: over: flights->geneva: late"
     assert body(began, {}, {LAG: "its drain is paused\nHINT: unpause it"}).splitlines() == [
-        "BEGAN flights->geneva: lag above 300 s",
+        "BEGAN flights->geneva: late",
         "  its drain is paused",
         "  HINT: unpause it",
     ]

@@ -72,9 +72,6 @@ class Alerts(Section):
             "(also `tag`). CONNECTION is the id of an Airflow connection",
         ),
     ]
-    lag_s: Annotated[
-        float | None, Field(gt=0, description="a slave is further behind its master than so many seconds. None: never")
-    ] = 300
     conditions: Annotated[
         tuple[Alerting, ...],
         Field(description="a replication has one of these [conditions](monitoring.md#conditions)"),

@@ -136,6 +136,14 @@ class SourceSettings(Section):
         ),
     ] = 10
     schedule: PublishSchedule = PublishSchedule.by_default()
+    late_s: Annotated[
+        float,
+        Field(
+            gt=0,
+            description="a slave is [late](monitoring.md#conditions) if it is further behind its master than so many "
+            "seconds, beside those in which no publisher is to run (`every_s` - `run_for_s`)",
+        ),
+    ] = 120
     yields_after_s: Annotated[
         float | None,
         Field(
@@ -177,6 +185,11 @@ class SourceSettings(Section):
     def connections(self) -> list[str]:
         """The ids of the connections by which it is captured."""
         return [self.connection, *([self.standby_connection] if self.standby_connection else [])]
+
+    @property
+    def late_after_s(self) -> float:
+        """The seconds without a success of its publisher, or of lag of a slave, behind which that is too late."""
+        return self.late_s + max(self.schedule.every_s - self.schedule.run_for_s, 0.0)
 
     @property
     def max_row_bytes(self) -> int:

@@ -26,7 +26,7 @@ from sluice.model.position import Position
 from sluice.spark_environment import work_name
 from sluice.state.dispatcher import Hold
 from sluice.steps import LOOK_S, STEP_S, LocalSteps, Result, Steps, run_step
-from sluice.store import leases, replications, updates
+from sluice.store import leases, outcomes, replications, updates
 from sluice.store.leases import Lease
 from sluice.store.notify import SegmentListener
 
@@ -64,6 +64,18 @@ def drain(
     Raises:
         SluiceError: terminal: the slave is on STANDBY (EXCEPTION) with this error until it is activated (R8).
     """
+    with outcomes.note_failure(context.store, f"drain {pair}"):
+        return _drain(context, pair, once, describe, signal, steps or LocalSteps(context))
+
+
+def _drain(
+    context: Context,
+    pair: Pair,
+    once: bool,
+    describe: Callable[[], str],
+    signal: Callable[[], None],
+    steps: Steps,
+) -> dict[str, object]:
     schedule = context.config.replication(pair.source, pair.slave).schedule
     gate = Gate(context.store, pair, context.switch(pair))
     total = Totals(pair.slave)
@@ -73,7 +85,7 @@ def drain(
         offline_slaves.fill_if_reachable(context, pair)
     else:
         times = _Times.once() if once else _Times.from_schedule(schedule)
-        shut = _deliver(context, pair, gate, total, times, describe, signal, steps or LocalSteps(context))
+        shut = _deliver(context, pair, gate, total, times, describe, signal, steps)
     if shut:
         event("standby", slave=pair.slave, why=shut)
     idle = "" if total.transactions else shut
@@ -198,6 +210,7 @@ class _DrainRun:
         self._after_crash = held.after_crash
         self._mapper = _mapper(context, pair)
         self._renewed = self._noted = time.monotonic()
+        self._succeeds = False
         # Only the slave knows: the first step asks it.
         self._position: Position | None = None
         self._took, self._brought = 0.0, 0
@@ -218,9 +231,11 @@ class _DrainRun:
                 elif (left := came + times.quiet_s - time.monotonic()) <= 0:
                     break
                 else:
+                    self._succeeds = True
                     self._news.wait(min(left, times.poll_s))
                 self._keep_up()
                 shut = self._gate.why_shut()
+            self._note_success()
         finally:
             self._news.close()
         return shut
@@ -277,7 +292,7 @@ class _DrainRun:
         step = StepDone(**run_step(self._steps, name, work, self._look))
         self._took, self._brought = time.monotonic() - began, step.changes
         self._after_crash = False
-        self._position = step.position
+        self._position, self._succeeds = step.position, True
         self._count(step)
         return step.transactions > 0
 
@@ -303,11 +318,17 @@ class _DrainRun:
                 tolerated=tolerated,
             )
 
+    def _note_success(self) -> None:
+        if self._succeeds:
+            outcomes.note_success(self._store, self._held.name)
+            self._succeeds = False
+
     def _keep_up(self) -> None:
         now = time.monotonic()
         if now - self._renewed > _RENEW_S:
             leases.renew(self._store, self._held)
             self._renewed = now
+            self._note_success()
         if now - self._noted > _NOTE_S:
             self._noted = now
             self._context.runs().note(updates.own_run(), self._describe())

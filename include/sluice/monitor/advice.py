@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from sluice import hints, shell
 from sluice.airflow_api.pause import Pause
@@ -20,19 +20,17 @@ from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
 from sluice.state.replication import ReplicationEvent, Status
-from sluice.store import leases, removal, replications, updates
+from sluice.store import leases, outcomes, removal, replications, updates
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.replication_overview import ReplicationOverview
 from sluice.store.replications import HoldNote
-from sluice.store.tables import audit, initial_update, lease
+from sluice.store.tables import audit, initial_update
 from sluice.store.transfers import Transfer
 
 _BREAKING = (ReplicationEvent.FAIL, ReplicationEvent.CANCEL, ReplicationEvent.CLEAR, ReplicationEvent.BREAK)
 _CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
-# A run may be this late before the delay is shown.
-_SILENCE = timedelta(minutes=2)
 # So many tables are named in one note.
 _MOST_TABLES = 5
 
@@ -245,14 +243,13 @@ class SourceNotes:
 
 def for_source(context: Context, source: str) -> SourceNotes:
     """The notes of a source."""
-    paused, waits = context.publish_switch(source).find_pause(), context.capture_way(source).waiting
+    paused = context.publish_switch(source).find_pause()
     try:
         database = context.source(source)
         try:
             installed = database.capture.is_installed()
             if not installed and (gone := _removal_note(context, source)):
                 return SourceNotes(gone, removed=True)
-            waiting = installed and database.capture.queued()
             uncaptured = database.capture.unwatched(context.watch_settings(source).named_tables)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []
@@ -263,16 +260,10 @@ def for_source(context: Context, source: str) -> SourceNotes:
     except SluiceError as error:
         if gone := _removal_note(context, source):
             return SourceNotes(gone, removed=True)
+        waits = context.capture_way(source).waiting
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
         return SourceNotes(_pause_note(context, source, paused) if paused else unread)
-    publishing, dag = "", context.config.dag_id("publish", source)
-    if paused:
-        publishing = _pause_note(context, source, paused)
-    elif waiting and (ended := _silent(context, source)):
-        publishing = (
-            f"nothing was published since {_at(ended)}. {waits}.\n"
-            f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
-        )
+    publishing = _pause_note(context, source, paused) if paused else _failure_note(context, source)
     loses = any(table.reason.loses for table in uncaptured)
     notes = [unwatched.note(context, source, table) for table in uncaptured]
     notes += [
@@ -334,15 +325,38 @@ def _pause_note(context: Context, source: str, by: Pause) -> str:
     )
 
 
-def _silent(context: Context, source: str) -> datetime | None:
-    """The time of the last publisher run, if it is long ago."""
-    patience = timedelta(seconds=context.config.source(source).schedule.every_s) + _SILENCE
-    wanted = select(lease.c.expires_at).where(
-        lease.c.name == f"publish {source}", lease.c.expires_at < func.clock_timestamp() - patience
+def _failure_note(context: Context, source: str) -> str:
+    """A note: no run of the publisher does what it is to do, by what the last ones achieved. Empty if one does."""
+    outcome, quiet_s = outcomes.find(context.store, f"publish {source}")
+    waits, last = context.capture_way(source).waiting, outcome.succeeded_at
+    late = quiet_s > context.config.source(source).late_after_s
+    since = f"nothing is published since {_at(last)}" if last else "nothing was ever published"
+    if outcome.fails and (late or outcome.lasting):
+        return f"{since}: the last run failed at {_at(outcome.failed_at)}. {waits}.\n{outcome.error}"
+    if late and not leases.is_held(context.store, f"publish {source}"):
+        return (
+            f"{since}: no run of its publisher is at work. {waits}.\n"
+            f"HINT: does Airflow run? The last log of the DAG {context.config.dag_id('publish', source)} says why; see "
+            "Nothing is published, in the runbook"
+        )
+    return ""
+
+
+def for_lag(context: Context, overview: ReplicationOverview) -> str:
+    """A note: why a slave is late, whose source is published."""
+    pair, outcome, dag = overview.known.pair, overview.drain_outcome, context.config.dag_id
+    behind = f"late: it is {overview.lag_s:,.0f} s behind its master"
+    if overview.unpublished_s >= overview.waiting_s:
+        return f"{behind}, since its publisher is.\nHINT: the log of {dag('publish', pair.source)} says what it does"
+    if outcome.fails:
+        return f"{behind}: its last drain failed at {_at(outcome.failed_at)}. {_KEPT}.\n{outcome.error}"
+    if overview.draining:
+        return f"{behind}. A drain is at work.\nHINT: the chart of its lag tells whether it catches up"
+    since = f" since {_at(outcome.succeeded_at)}" if outcome.succeeded_at else ""
+    return (
+        f"{behind}: no drain is at work{since}. {_KEPT}.\nHINT: does Airflow run, and has its pool free slots? The "
+        f"last log of the DAG {dag('drain', pair.source, pair.slave)} says why"
     )
-    with context.store.begin() as connection:
-        ended: datetime | None = connection.execute(wanted).scalar()
-    return ended
 
 
 def _since(store: Store, pair: Pair) -> str:
@@ -361,5 +375,5 @@ def _since(store: Store, pair: Pair) -> str:
     return f" since {_at(row.at)}, by {row.actor}{f': {why}' if why else ''}"
 
 
-def _at(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S %Z}".strip()
+def _at(moment: datetime | None) -> str:
+    return "an unknown time" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S %Z}".strip()

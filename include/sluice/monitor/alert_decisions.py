@@ -9,7 +9,7 @@ from sluice.config.alerts import Alerts
 from sluice.model.alert import Alert, AlertChanges, KnownAlert
 from sluice.monitor.status import ReplicationStatus
 from sluice.outside_text import in_one_line, shorten, visible
-from sluice.state.replication import DELIVERING, Status
+from sluice.state.replication import Status
 
 # Airflow's notes are no longer, and what is said here is no longer than such a note.
 _MOST_OF_A_REASON = 1_000
@@ -29,8 +29,6 @@ def current_alerts(settings: Alerts, rows: Iterable[ReplicationStatus], runs: It
         for condition, holds in row.conditions():
             if holds and condition in settings.conditions:
                 yield Alert(row.source, row.slave, condition)
-        if settings.lag_s is not None and row.status in DELIVERING and row.lag_s > settings.lag_s:
-            yield Alert(row.source, row.slave, f"lag above {settings.lag_s:g} s")
     if settings.failed_runs:
         yield from (Alert("", "", f"{RUN}{run}") for run in runs)
 

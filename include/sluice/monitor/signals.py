@@ -11,6 +11,7 @@ from enum import StrEnum
 from sluice.context import Context
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
+from sluice.monitor.run_outcome import RunOutcome
 from sluice.monitor.status import Beside, ReplicationStatus, brief_status
 from sluice.state.condition import ReplicationCondition
 from sluice.state.dispatcher import Dispatcher
@@ -38,7 +39,9 @@ class Signal:
 
 STATUS = Signal("sluice_replication_status", Meter.GAUGE, "1 for the status that the replication has, 0 for the others")
 CONDITION = Signal("sluice_replication_condition", Meter.GAUGE, "1 for the condition that it is in, 0 for the others")
-WELL = Signal("sluice_replication_well", Meter.GAUGE, "1 if it is NORMAL, active, reachable, complete and equal")
+WELL = Signal(
+    "sluice_replication_well", Meter.GAUGE, "1 if it is NORMAL, active, reachable, complete, equal and not late"
+)
 ACTIVE = Signal("sluice_dispatcher_active", Meter.GAUGE, "1 if changes are delivered, 0 on standby")
 ANSWERS = Signal("sluice_slave_answers", Meter.GAUGE, "1 if the slave's server answered at the last look")
 LAG = Signal("sluice_lag_seconds", Meter.GAUGE, "how far the slave is behind its master")
@@ -53,6 +56,12 @@ CHANGES = Signal("sluice_published_changes_total", Meter.COUNTER, "changes of ro
 PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Meter.GAUGE, "for so long changes may wait to be published")
 SWEEP = Signal("sluice_sweep_seconds", Meter.GAUGE, "how long the last sweep took that published something")
 QUEUED = Signal("sluice_queued_changes", Meter.GAUGE, "changes that wait to be published, counted up to 100,000")
+FAILING = Signal(
+    "sluice_publisher_failing", Meter.GAUGE, "1 if the publisher's last run failed, and none went on since"
+)
+SUCCESS = Signal("sluice_publisher_success_timestamp_seconds", Meter.GAUGE, "when the publisher went on last")
+DRAIN_FAILING = Signal("sluice_drain_failing", Meter.GAUGE, "1 if the last drain failed, and none went on since")
+DRAIN_SUCCESS = Signal("sluice_drain_success_timestamp_seconds", Meter.GAUGE, "when a drain went on last")
 LOG_BYTES = Signal("sluice_change_log_bytes", Meter.GAUGE, "size of the segments that are kept")
 KEPT_LOG = Signal("sluice_kept_log_bytes", Meter.GAUGE, "of its own log, kept by the master for a slot")
 LEFT_LOG = Signal("sluice_kept_log_left_bytes", Meter.GAUGE, "so much may be written until the master gives that up")
@@ -74,6 +83,10 @@ SIGNALS: tuple[Signal, ...] = (
     PUBLISHER_LAG,
     SWEEP,
     QUEUED,
+    FAILING,
+    SUCCESS,
+    DRAIN_FAILING,
+    DRAIN_SUCCESS,
     LOG_BYTES,
     KEPT_LOG,
     LEFT_LOG,
@@ -109,6 +122,8 @@ def replication_samples(status: ReplicationStatus, rejected: int, *, looked: boo
         HOLDBACK: status.holdback,
         DELIVERED: int(status.position.partition("/")[2]),
         BATCH: status.batch_s,
+        DRAIN_FAILING: status.drain.fails,
+        DRAIN_SUCCESS: status.drain.succeeded_s,
         CONFLICTS: status.tolerated,
         REJECTED: rejected,
         DIFFERENT: None if status.compared is None and not any(status.differing.values()) else status.differed,
@@ -124,6 +139,8 @@ def source_samples(publisher: PublisherState) -> Iterator[Sample]:
         PUBLISHER_LAG: publisher.lag_s,
         SWEEP: publisher.sweep_s,
         QUEUED: publisher.queued,
+        FAILING: publisher.outcome.fails,
+        SUCCESS: RunOutcome.from_store(publisher.outcome).succeeded_s,
         LOG_BYTES: publisher.log_bytes,
     }
     yield from _samples({"source": publisher.source}, figures)

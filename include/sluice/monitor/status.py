@@ -20,6 +20,7 @@ from sluice.model.progress import ComparisonProgress, LoadProgress
 from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
 from sluice.monitor.run_configuration import RunConfiguration, last_runs, not_in_force
+from sluice.monitor.run_outcome import RunOutcome
 from sluice.paths import at_home
 from sluice.state.condition import ReplicationCondition
 from sluice.state.dispatcher import Dispatcher, Hold, gate_text
@@ -29,6 +30,8 @@ from sluice.store import updates
 from sluice.store.replication_overview import ReplicationOverview, overviews
 from sluice.store.replications import ReplicationState
 from sluice.store.transfers import Transfer
+
+_HEAD = ["SLAVE", "CONDITION", "STATUS", "DISPATCHER", "POSITION", "HOLDBACK", "LAG", "ROWS COMPARED", "ROWS DIFFERENT"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ class ReplicationStatus:
         rejected: changes that it did not carry out, which are kept.
         awaits_files: its initial data is on its way by hand, or is to be released.
         configurations: those that the last runs of its drain and of the publisher went by.
+        drain, publisher: how its drain's runs and its publisher's end: their last success, and their last error.
+        late: it is further behind than `late_s` of its source allows.
         condition: how it is, in one word.
     """
 
@@ -146,6 +151,9 @@ class ReplicationStatus:
     differed: int = 0
     awaits_files: bool = False
     configurations: Sequence[RunConfiguration] = ()
+    drain: RunOutcome = field(default_factory=RunOutcome)
+    publisher: RunOutcome = field(default_factory=RunOutcome)
+    late: bool = False
     condition: ReplicationCondition = ReplicationCondition.WELL
 
     @property
@@ -174,6 +182,7 @@ class ReplicationStatus:
         yield ReplicationCondition.FILLED, self.status == Status.INITIAL
         yield ReplicationCondition.STANDBY, self.dispatcher != Dispatcher.ACTIVE
         yield ReplicationCondition.CATCHING_UP, self.status == Status.TRANSITION
+        yield ReplicationCondition.LATE, self.late
         yield ReplicationCondition.WELL, True
 
 
@@ -211,17 +220,6 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 def as_table(rows: Sequence[ReplicationStatus]) -> str:
     """Replications as a table, for people."""
     several = len({row.source for row in rows}) > 1
-    head = (
-        "SLAVE",
-        "CONDITION",
-        "STATUS",
-        "DISPATCHER",
-        "POSITION",
-        "HOLDBACK",
-        "LAG",
-        "ROWS COMPARED",
-        "ROWS DIFFERENT",
-    )
     body = [
         (
             f"{row.source}->{row.slave}" if several else row.slave,
@@ -236,7 +234,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
         )
         for row in rows
     ]
-    lines = align([head, *body])
+    lines = align([_HEAD, *body])
     notes = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     notes |= {f"source {row.source}: {note}": None for row in rows for note in row.unwatched}
     notes |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
@@ -312,6 +310,10 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
         update=_last(overview),
         batch_s=overview.batch_s,
         configurations=list(last_runs(context, overview)),
+        drain=RunOutcome.from_store(overview.drain_outcome),
+        publisher=RunOutcome.from_store(overview.publisher_outcome),
+        late=replication.status in DELIVERING
+        and overview.lag_s > context.config.source(replication.pair.source).late_after_s,
     )
     return replace(status, condition=next(condition for condition, holds in status.conditions() if holds))
 
@@ -337,6 +339,8 @@ def explain(
         *advice.for_skipped_tables(pair, overview.skipped),
     ]
     open_to_it = replication.status in DELIVERING and status.dispatcher == Dispatcher.ACTIVE and not beside.absent
+    if status.condition is ReplicationCondition.LATE:
+        why.append(advice.for_lag(context, overview))
     rests = advice.for_pause(context, pair, overview.holdback) if resting and open_to_it else ""
     return replace(status, why="\n".join(why), resting=rests)
 

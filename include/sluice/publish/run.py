@@ -30,7 +30,7 @@ from sluice.spark_environment import work_name
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, run_step
-from sluice.store import activities, history, leases, publishers, removal
+from sluice.store import activities, history, leases, outcomes, publishers, removal
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -68,6 +68,11 @@ def publish(
     Returns:
         transactions, changes and segments published, the ordinal the log ends with, and that in a `note`.
     """
+    with outcomes.note_failure(context.store, f"publish {source}"):
+        return _publish(context, source, once, signal, steps or LocalSteps(context))
+
+
+def _publish(context: Context, source: str, once: bool, signal: Callable[[], None], steps: Steps) -> dict[str, object]:
     settings = context.config.source(source)
     database = context.source(source)
     if not database.capture.is_installed():
@@ -76,7 +81,7 @@ def publish(
         reconcile(context, source)
     with leases.hold_lease(context.store, f"publish {source}", configuration=context.config.fingerprint) as lease:
         event("configuration", fingerprint=lease.configuration)
-        run = _PublisherRun(context, source, database, lease, signal, steps or LocalSteps(context))
+        run = _PublisherRun(context, source, database, lease, signal, steps)
         try:
             database.capture.claim(context.store.id)
             publisher_of(context, source, database, lease).begin()
@@ -120,6 +125,7 @@ class _PublisherRun:
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = self._caught_up = time.monotonic()
+        self._succeeds = False
         self._noted = self._recorded = self._rolled = float("-inf")
         self._behind = False
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
@@ -139,6 +145,7 @@ class _PublisherRun:
             self._report()
             looked = time.monotonic()
             more = self._behind = self._sweep_once(bound)
+            self._succeeds = True
             if not more:
                 self._caught_up = looked
             self._keep_up()
@@ -184,12 +191,14 @@ class _PublisherRun:
     def note(self, due_s: float = _SILENT_S) -> None:
         """Record how far the publisher is, and when its next look is due."""
         self._noted = time.monotonic()
-        behind_s = self._noted - self._caught_up if self._behind else 0.0
+        if self._succeeds:
+            outcomes.note_success(self._context.store, f"publish {self._source}")
+            self._succeeds = False
         queued = self._database.capture.count_queued(_COUNTED) if self._behind else 0
         publishers.note(
             self._context.store,
             self._source,
-            behind_s=behind_s,
+            looked_s=None if self._behind else self._noted - self._caught_up,
             queued=queued,
             due_s=due_s,
             sweep_s=self._sweep_s,

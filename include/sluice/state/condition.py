@@ -22,6 +22,7 @@ class ReplicationCondition(StrEnum):
     STANDBY = "on standby"
     FILLED = "being filled"
     CATCHING_UP = "catching up"
+    LATE = "late"
     WELL = "well"
 
     @property
@@ -41,6 +42,7 @@ Alerting = Literal[
     ReplicationCondition.INCOMPLETE,
     ReplicationCondition.DOUBTFUL,
     ReplicationCondition.UNPUBLISHED,
+    ReplicationCondition.LATE,
 ]
 _COLOURS = {
     ReplicationCondition.QUESTION: "yellow",
@@ -51,5 +53,6 @@ _COLOURS = {
     ReplicationCondition.STANDBY: "grey",
     ReplicationCondition.FILLED: "blue",
     ReplicationCondition.CATCHING_UP: "yellow",
+    ReplicationCondition.LATE: "yellow",
     ReplicationCondition.WELL: "green",
 }

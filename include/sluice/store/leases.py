@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import BigInteger, Connection, cast, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.errors import FencedError, TransientError
+from sluice.errors import FencedError, LeaseTaken
 from sluice.shell import RUN_ENV
 from sluice.store.engine import Store
 from sluice.store.tables import lease
@@ -42,6 +43,11 @@ class Lease:
     epoch: int
     holder: str
     after_crash: bool = False
+
+    @classmethod
+    def from_row(cls, values: Mapping[str, Any] | None) -> Lease | None:
+        """A row in JSON; None if it was never taken."""
+        return cls(values["name"], values["epoch"], values["holder"]) if values and values["epoch"] else None
 
     @property
     def configuration(self) -> str:
@@ -74,7 +80,7 @@ def acquire(store: Store, name: str, *, force: bool = False, configuration: str 
         configuration: the fingerprint of what the holder goes by.
 
     Raises:
-        TransientError: SLC-051, it is held; the text says by whom and for how long.
+        LeaseTaken: SLC-051, it is held; the text says by whom and for how long.
     """
     me = f"{holder()}{_WITH}{configuration}" if configuration else holder()
     expires = func.clock_timestamp() + timedelta(seconds=SECONDS)
@@ -94,7 +100,7 @@ def acquire(store: Store, name: str, *, force: bool = False, configuration: str 
             connection.execute(shorter.values(expires_at=expires))
             other = connection.execute(select(lease).where(lease.c.name == name)).one()
     if epoch is None:
-        raise TransientError(
+        raise LeaseTaken(
             51,
             f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
             "this run ends and the other goes on; if that process is gone, its lease ends by itself",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import Connection, func, literal, text
+from sqlalchemy import Connection, func, text
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.sqlfiles import statement
 from sluice.store.engine import Store
+from sluice.store.outcomes import Outcome
 from sluice.store.tables import publisher
 
 
@@ -23,6 +26,7 @@ class PublisherState:
         log_bytes: of the segments that are kept.
         transactions, changes: published since the log began.
         sweep_s: so long the last sweep took that published something; None if there was none.
+        outcome: how its runs end.
     """
 
     source: str
@@ -32,25 +36,28 @@ class PublisherState:
     transactions: int = 0
     changes: int = 0
     sweep_s: float | None = None
+    outcome: Outcome = field(default_factory=Outcome)
 
 
 def note(
-    store: Store, source: str, *, behind_s: float, queued: int, due_s: float, sweep_s: float | None = None
+    store: Store, source: str, *, looked_s: float | None, queued: int, due_s: float, sweep_s: float | None = None
 ) -> None:
     """Say how far a publisher is.
 
     Args:
-        behind_s: since the last look after which everything was in the log; 0 if that was the last one.
+        looked_s: so long ago it began the look after which everything was in the log; None if it is behind.
         due_s: after so long the next look is due.
         sweep_s: so long its last sweep took that published something; what is known stays if there was none.
     """
     now = func.clock_timestamp()
-    due = now + func.make_interval(0, 0, 0, 0, 0, 0, literal(due_s))
-    values = {"behind_s": behind_s, "queued": queued, "noted_at": now, "due_at": due}
-    values |= {} if sweep_s is None else {"sweep_s": sweep_s}
-    new = insert(publisher).values(source=source, **values)
+    first: dict[str, Any] = {"queued": queued, "caught_up_at": now - timedelta(seconds=looked_s or 0.0)}
+    first["due_at"] = now if looked_s is None else now + timedelta(seconds=due_s)
+    first |= {} if sweep_s is None else {"sweep_s": sweep_s}
+    # What it has not caught up with may wait since it had last, whichever run that was.
+    later = first | ({"caught_up_at": func.coalesce(publisher.c.caught_up_at, now)} if looked_s is None else {})
+    new = insert(publisher).values(source=source, **first)
     with store.begin() as connection:
-        connection.execute(new.on_conflict_do_update(index_elements=["source"], set_=values))
+        connection.execute(new.on_conflict_do_update(index_elements=["source"], set_=later))
 
 
 def count(connection: Connection, source: str, *, size: int, changes: int) -> None:
@@ -71,5 +78,9 @@ def states(store: Store, sources: Iterable[str]) -> dict[str, PublisherState]:
     wanted = list(sources)
     with store.begin() as connection:
         rows = connection.execute(text(statement("control", "publishers")), {"named": wanted}).all()
-    states_by_source = {row.source: PublisherState(**row._mapping) for row in rows}
+    states_by_source = {row.source: _state(**row._mapping) for row in rows}
     return {name: states_by_source.get(name, PublisherState(name)) for name in wanted}
+
+
+def _state(lease: Mapping[str, Any] | None, **figures: Any) -> PublisherState:
+    return PublisherState(**figures, outcome=Outcome.from_row(lease))

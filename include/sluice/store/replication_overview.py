@@ -23,6 +23,7 @@ from sluice.state.replication import Status
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.leases import Lease
+from sluice.store.outcomes import Outcome
 from sluice.store.replications import HoldNote, ReplicationState, approval
 from sluice.store.transfers import Transfer, from_row
 
@@ -48,6 +49,7 @@ class ReplicationOverview:
         unpublished_s: for so long changes may have been waiting to be published; 0 while everything is in the log.
         draining: a drain is at work.
         drain, publisher: the lease of the last drain, and of the last publisher of its source; None if there was none.
+        drain_outcome, publisher_outcome: how their runs end.
         carried: initial data on its way by hand.
         comparing: the progress of the comparison that it is in; None if it is in none.
         compared, different: rows of its last comparison; None if there was none.
@@ -65,6 +67,8 @@ class ReplicationOverview:
     draining: bool = False
     drain: Lease | None = None
     publisher: Lease | None = None
+    drain_outcome: Outcome = field(default_factory=Outcome)
+    publisher_outcome: Outcome = field(default_factory=Outcome)
     holds: Mapping[Hold, HoldNote] = field(default_factory=dict)
     conflicts: Tolerated = field(default_factory=Tolerated)
     skipped: Mapping[TableName, SkippedTable] = field(default_factory=dict)
@@ -121,8 +125,10 @@ def _overview(row: Row[Any]) -> ReplicationOverview:
         row.waiting_s or 0.0,
         row.unpublished_s,
         row.draining,
-        Lease(**row.drain) if row.drain else None,
-        Lease(**row.publisher) if row.publisher else None,
+        Lease.from_row(row.drain),
+        Lease.from_row(row.publisher),
+        Outcome.from_row(row.drain),
+        Outcome.from_row(row.publisher),
         dict(_holds(pair, row.holds or (), row.question)),
         conflicts,
         {TableName(values["schema"], values["table"]): _skipped_table(values) for values in row.skipped or ()},

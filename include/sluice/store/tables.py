@@ -57,6 +57,8 @@ lease = Table(
     Column("epoch", BigInteger, nullable=False),
     Column("holder", Text, nullable=False),
     _moment("expires_at", required=True),
+    *map(_moment, ("succeeded_at", "failed_at")),
+    Column("error", JSONB),
 )
 
 # The columns that row images of a segment list.
@@ -87,14 +89,13 @@ segment = Table(
     _moment("trimmed_at"),
 )
 
-# How far the publisher of a source is. `behind_s` is as old as `noted_at`; the next look is due at `due_at`.
+# How far the publisher of a source is. Everything was in the log at `caught_up_at`; the next look is due at `due_at`.
 publisher = Table(
     "publisher",
     metadata,
     Column("source", Text, primary_key=True),
-    Column("behind_s", Double, nullable=False, server_default="0"),
     *(Column(name, BigInteger, nullable=False, server_default="0") for name in ("queued", "log_bytes", "changes")),
-    *map(_moment, ("noted_at", "due_at")),
+    *map(_moment, ("caught_up_at", "due_at")),
     Column("sweep_s", Double),
 )
 

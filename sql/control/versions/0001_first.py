@@ -140,6 +140,8 @@ def upgrade() -> None:
         sa.Column("epoch", sa.BigInteger, nullable=False),
         sa.Column("holder", sa.Text, nullable=False),
         _moment("expires_at", required=True),
+        *map(_moment, ("succeeded_at", "failed_at")),
+        sa.Column("error", JSONB),
     )
     op.create_table(
         "pending_run",
@@ -159,9 +161,8 @@ def upgrade() -> None:
     op.create_table(
         "publisher",
         *_columns(sa.Text, "source", primary_key=True),
-        sa.Column("behind_s", sa.Double, server_default="0", nullable=False),
         *_columns(sa.BigInteger, "queued", "log_bytes", "changes", server_default="0"),
-        *map(_moment, ("noted_at", "due_at")),
+        *map(_moment, ("caught_up_at", "due_at")),
         sa.Column("sweep_s", sa.Double),
     )
     op.create_table(
@@ -180,9 +181,8 @@ def upgrade() -> None:
         *_columns(sa.Text, "source", "slave"),
         *_columns(sa.BigInteger, "ordinal", "repl_key"),
         sa.Column("part", sa.Integer, nullable=False),
-        sa.Column("reason", sa.Text, nullable=False),
         sa.Column("layout", JSONB, nullable=False),
-        sa.Column("action", sa.Text, nullable=False),
+        *_columns(sa.Text, "reason", "action"),
         *_columns(JSONB, "new", "old", nullable=True),
         _moment("at", required=True),
         sa.UniqueConstraint("source", "slave", "repl_key", "part"),

@@ -2296,7 +2296,7 @@ CREATE TABLE repl.repl_state (
 INSERT INTO repl.repl_current_tables VALUES (@t@, 'public', 't', '{"key": ["id"], "table": "t", "schema": "public", "columns": [{"name": "id", "type": "integer", "number": 1, "not_null": true}, {"name": "v", "type": "text", "number": 2, "not_null": false}], "constraints": [["t_pkey", "PRIMARY KEY (id)"]], "foreign_keys": []}', '{}', '{}', '{}');
 INSERT INTO repl.repl_layouts VALUES (2, @t@, 'public', 't', '[["id", "integer", true, false], ["v", "text", false, false]]', '[0]', false);
 INSERT INTO repl.repl_settings VALUES (true, true, true, '{}', false, 128000000);
-INSERT INTO repl.repl_state VALUES (true, 'c01f9558-56a7-4137-b37b-53248d74689f', 0, '', 1796023475218, 9063, 1, 'e1fe1dc8-71ca-499e-a22e-05cf792b4b06');
+INSERT INTO repl.repl_state VALUES (true, '09a2f794-f5b7-462f-bbc7-9afce85b091e', 0, '', 1796054044315, 21311, 1, '6db2c4fe-ac14-4261-857a-9c0f5fc2c39b');
 INSERT INTO repl.repl_tables VALUES (' ', 'public', 't', 'IUD', 'OK', 1, 'RI_z_repl_capture_@t@', 0, @t@, 'full');
 INSERT INTO repl.repl_wanted VALUES ('public', 't', false, false, 'IUD', NULL, 0, 'full');
 SELECT pg_catalog.setval('repl.repl_seq', 2, true);
