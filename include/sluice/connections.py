@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,26 @@ class ConnectionInfo:
     def with_timeouts(self) -> ConnectionInfo:
         """Add the timeouts of a network to a PostgreSQL server's connection, unless it has its own."""
         return replace(self, extra={**_HURRIED, **self.extra})
+
+
+def given_extras(info: ConnectionInfo, known: Collection[str]) -> dict[str, Any]:
+    """The extras of a connection that have a value.
+
+    Args:
+        known: the extras that mean something for this kind of connection.
+
+    Raises:
+        ConfigError: SLC-017, there is another one: a person means something by it, which would not be so.
+    """
+    given = {name: value for name, value in info.extra.items() if value not in (None, "")}
+    if unknown := sorted(given.keys() - known):
+        raise ConfigError(
+            17,
+            f"the extra of the connection to {info.host} has {', '.join(unknown)}, which Sluice does not know",
+            f"nothing was read or written; correct that name, or take it out: {shell.connect('ID')}. Known are "
+            f"{', '.join(sorted(known))}",
+        )
+    return given
 
 
 def key_file() -> Path:

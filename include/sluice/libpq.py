@@ -24,7 +24,7 @@ import psycopg
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
-from sluice.connections import ConnectionInfo
+from sluice.connections import ConnectionInfo, given_extras
 from sluice.tls import VERIFYING
 
 # The port of a connection that names none.
@@ -32,26 +32,23 @@ PORT = 5432
 # A pooler may leave the severity V out, as servers before 9.6 do.
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" (?:V "[A-Z]+" )?C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
+# With this one PgBouncer refuses whatever it refuses.
+_PROTOCOL = "08P01"
 _WAIT_S = 10.0
 # How we prove who we are, and what we accept as a proof, by the beginnings of libpq's parameters.
 _PROOF = ("passfile", "ssl", "gss", "krb", "channel_binding", "require")
 # Variables without a parameter. Source: PostgreSQL manual, "Environment Variables" of libpq.
 _SETTINGS = frozenset({"PGTZ", "PGDATESTYLE", "PGGEQO"})
-# What a connection's extra may say of the network, by libpq's own words.
-_NETWORK = (
-    "connect_timeout",
-    "keepalives",
-    "keepalives_idle",
-    "keepalives_interval",
-    "keepalives_count",
-    "tcp_user_timeout",
-)
-# What the extra may say of proofs, and what holds if neither it nor a variable does: a server that is not verified gets
-# no password that it could read. Source: PostgreSQL manual, "require_auth"; libpq has it since version 16.
+# The parameters of libpq that a connection's extra cannot set: other fields of the connection do, or we do.
+_NOT_BY_EXTRA = {"host", "port", "dbname", "user", "password", "service"}
+_NOT_BY_EXTRA |= {"options", "application_name", "fallback_application_name", "client_encoding", "replication"}
+# The extras that are no parameters of libpq.
+_OF_OURS = {"write_timeout"}
+# What holds of proofs if neither the extra nor a variable says it: a server that is not verified gets no password that
+# it could read. Source: PostgreSQL manual, "require_auth"; libpq has it since version 16.
 _REQUIRED = "require_auth"
 _REQUIRED_SINCE = 160000
 _NOT_IN_CLEAR = "!password"
-_TAKEN = (*_NETWORK, _REQUIRED)
 
 
 class HiddenVariables:
@@ -104,8 +101,15 @@ def database_id(info: ConnectionInfo) -> str:
     return f"{info.host}:{info.port or PORT}/{info.database}"
 
 
+def name_session(application: str) -> str:
+    """The name of a session as its server has it."""
+    return f"sluice {application}"[:63]
+
+
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
-    """The parameters of a connection, by libpq's keywords."""
+    """The parameters of a connection, by libpq's keywords. Raises ConfigError SLC-017, an extra is unknown."""
+    known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()} - _NOT_BY_EXTRA
+    given = given_extras(info, known | _OF_OURS)
     return {
         "host": info.host,
         "port": info.port or PORT,
@@ -113,9 +117,9 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         "user": info.login,
         "password": info.password,
         "connect_timeout": 10,
-        "application_name": f"sluice {application}"[:63],
+        "application_name": name_session(application),
         **_proofs(str(info.extra.get("sslmode") or os.environ.get("PGSSLMODE"))),
-        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl") or key in _TAKEN},
+        **{key: str(int(value) if isinstance(value, bool) else value) for key, value in given.items() if key in known},
     }
 
 
@@ -152,16 +156,18 @@ def refusal_sqlstate(error: psycopg.Error, how: Mapping[str, object]) -> str | N
         os.close(notes)
     # The last one: libpq may have asked again without TLS.
     states = _REFUSED.findall(output)
+    if states[-1:] == [_PROTOCOL.encode()]:
+        return _by_words(str(error)) or _PROTOCOL
     return states[-1].decode() if states else None
 
 
 def _by_words(message: str) -> str | None:
-    """The SQLSTATE by the English text of a message, where libpq cannot trace, as on a Mac."""
+    """The SQLSTATE by the English text of a message, where libpq cannot trace (a Mac), or a pooler has but one."""
     if re.search(r"authentication failed|pg_hba|role .* does not exist", message):
         return _NO_PASSWORD
     if "unsupported startup parameter" in message:
-        return "08P01"
-    return "3D000" if re.search(r"database .* does not exist", message) else None
+        return _PROTOCOL
+    return "3D000" if re.search(r"database .* does not exist|no such database", message) else None
 
 
 def _notices(notes: int, conninfo: str) -> bytes:

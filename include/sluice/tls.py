@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-from sluice.errors import SluiceError
+from sluice.errors import ConfigError, SluiceError
 
 VERIFYING = ("verify-ca", "verify-full")
 _AT_THE_SERVER = """
@@ -45,6 +45,8 @@ _TROUBLES = {
     ),
 }
 
+# Words of libpq for a value of a parameter that means nothing.
+_NO_VALUE = r"invalid (?!sslmode)\w+ value|could not match \d+ |could not parse network address"
 # libpq's word for a server that asks for another proof than `require_auth` allows.
 _ASKED_FOR = "authentication method requirement"
 
@@ -106,7 +108,7 @@ def remarks(session: psycopg.Connection[Any]) -> list[str]:
 
 def trouble(error: BaseException | None, where: str) -> SluiceError | None:
     """SLC-311 if a session failed since TLS could not be set up, SLC-684 if the server asked for more of the password
-    than it may have; None if it failed of something else.
+    than it may have, SLC-017 if a parameter has no such value; None if it failed of something else.
 
     Args:
         where: what was connected to.
@@ -114,6 +116,10 @@ def trouble(error: BaseException | None, where: str) -> SluiceError | None:
     if not isinstance(error, psycopg.Error) or error.sqlstate:
         return None
     reason = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
+    if re.search(_NO_VALUE, reason):
+        return ConfigError(
+            17, f"a field of the connection to {where} is wrong: {reason}", "nothing was sent; fix that field"
+        )
     if _ASKED_FOR in reason:
         return password_error(where, "`require_auth` password")
     for words, hint in _TROUBLES.items():

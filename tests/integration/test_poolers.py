@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from sluice.errors import SluiceError, TransientError
 from sluice.monitor import check
+from sluice.vendors.gaussdb.session import connect as connect_to_gaussdb
 from sluice.vendors.postgresql.session import connect, restore
 
 pytestmark = [pytest.mark.postgres]
@@ -115,3 +117,17 @@ def test_the_control_store_may_be_behind_a_pooler_of_transactions(build, bouncer
         world.publish()
         world.drain()
     assert world.differences() == {}
+
+
+def test_sessions_of_gaussdb_are_refused_behind_a_pooler(server, bouncer):
+    info = server.create_database()
+    with pytest.raises(SluiceError, match="SLC-690") as refused:
+        connect_to_gaussdb(bouncer(info, pool_mode="session").before(info), "test")
+    assert "pool_mode" not in refused.value.hint
+
+
+def test_a_login_that_a_pooler_refuses_is_not_tried_for_ever(server, bouncer):
+    info = server.create_database()
+    between = bouncer(info, pool_mode="session")
+    with pytest.raises(SluiceError, match="SLC-031"):
+        connect(replace(between.before(info), password="wrong"), "test")

@@ -14,7 +14,7 @@ from pymysql import converters
 from pymysql.constants import CLIENT
 
 from sluice import sqlfiles
-from sluice.connections import ConnectionInfo
+from sluice.connections import ConnectionInfo, given_extras
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.tls import VERIFYING
@@ -28,6 +28,7 @@ Row = tuple[Any, ...]
 
 # That of servers where a connection names none.
 PORT = 3306
+_EXTRAS = ("sslmode", "sslrootcert", "sslcert", "sslkey", "cleartext_password")
 _TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
 # How many sessions of one slave may be found by their locks.
 _LOCKS = 64
@@ -59,11 +60,12 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        ConfigError: SLC-311, its `sslmode` is none; it does not hold.
+        ConfigError: SLC-311, its `sslmode` is none; it does not hold; SLC-017, an extra is unknown.
         SluiceError: SLC-031, it is not let in; SLC-684, it asks for the password in clear; SLC-430, the server is
             another one; SLC-373, settings do not hold; SLC-400, it does not make tables as they are meant.
     """
     address = f"{info.host}:{info.port or PORT}"
+    given_extras(info, _EXTRAS)
     tls = _tls(info)
     try:
         session = Connection(

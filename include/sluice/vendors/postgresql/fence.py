@@ -9,9 +9,8 @@ from functools import partial
 from psycopg import errors, sql
 from psycopg.rows import TupleRow
 
-from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
-from sluice.libpq import parameters
+from sluice.libpq import name_session
 from sluice.model.names import Pair
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.session import Connection, begun_with, composed, restore
@@ -29,10 +28,10 @@ def loading(pair: Pair, *, in_blocks: bool = False) -> str:
     return f"{'blocks' if in_blocks else 'load'} {pair}"
 
 
-def loads(info: ConnectionInfo, pair: Pair, *, blocks: bool) -> list[str]:
+def loads(pair: Pair, *, blocks: bool) -> list[str]:
     """The names of these sessions as the slave's server has them; those that load in blocks are among them or not."""
     kinds = (False, True) if blocks else (False,)
-    return [parameters(info, loading(pair, in_blocks=each))["application_name"] for each in kinds]
+    return [name_session(loading(pair, in_blocks=each)) for each in kinds]
 
 
 def raised(

@@ -172,7 +172,7 @@ class PostgresSlave(AtPosition):
         self.install()
         with translated("taking the drain's place"):
             take_over, holder = (composed(f"position/{name}", **self.parts) for name in ("take_over", "holder"))
-            values = {"epoch": epoch, "loads": fence.loads(self.info, self.pair, blocks=blocks)}
+            values = {"epoch": epoch, "loads": fence.loads(self.pair, blocks=blocks)}
             row = fence.raised(self._open(), take_over, holder, {**self._names(), **values})
             if row is None:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")

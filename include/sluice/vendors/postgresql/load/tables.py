@@ -12,7 +12,7 @@ from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
-from sluice.libpq import parameters
+from sluice.libpq import name_session
 from sluice.library_errors import name_table
 from sluice.model.action import FilledRows
 from sluice.model.names import Pair, Resources, TableName
@@ -95,7 +95,7 @@ class PostgresTables:
         """Fence out earlier jobs; returns the chunks of an interrupted load."""
         self._slave.take_over(self._epoch)
         with self._sessions.writing("looking at the load") as session:
-            left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
+            left = name_session(importing(self._slave.pair))
             session.execute(composed("load/end_programs"), {"application": left})
             if self._earlier is not None:
                 carried = {**self._values(), "earlier": self._earlier}
