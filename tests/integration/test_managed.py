@@ -131,6 +131,7 @@ def test_the_administrator_gives_a_slaves_role_its_rights_in_a_schema_that_is_no
     log = Path(managed.cluster.service().log)
     told = log.stat().st_size
     capture(world)
+    assert [one.good for one in findings(world.context) if "which the role cannot silence" in one.text] == [True]
     assert b"permission denied" not in log.read_bytes()[told:]
     said = managed.run(admin, slave_grants(world.context, "zurich", silent=True))
     assert "WARNING:  permission denied for parameter session_replication_role" in said
@@ -180,6 +181,33 @@ def test_an_administrator_who_may_make_event_triggers_makes_them_again_and_again
     assert f'ERROR:  the role "{keeper}" is there, and "Other {world.admin.login}" is a member of it' in said
     world.master.execute(sql.SQL("DROP ROLE {}").format(other))
     assert run_as_where_it_may(world, managed, world.admin) == ""
+
+
+def test_event_triggers_of_one_administrator_stay_where_another_runs_the_script(world, managed):
+    execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
+    assert world.run() == ""
+    bootstrap(world.context, SOURCE)
+    assert run_as_where_it_may(world, managed, world.admin) == ""
+    second = replace(world.admin, login=f"Second {world.admin.login}", password="canary")
+    names = {**world.names, "second": sql.Identifier(second.login)}
+    world.superuser.execute(
+        sql.SQL("CREATE ROLE {second} LOGIN CREATEROLE PASSWORD 'canary'; GRANT {owner}, {role} TO {second}").format(
+            **names
+        )
+    )
+    # Here superusers alone can own one, and so a catalog says what a provider allows.
+    world.superuser.execute("SET allow_system_table_mods = on")
+    world.superuser.execute(
+        sql.SQL("UPDATE pg_event_trigger SET evtowner = {}::regrole").format(sql.Literal(f'"{world.admin.login}"'))
+    )
+    said = run_as_where_it_may(world, managed, second)
+    assert "ERROR" not in said
+    if world.master.info.server_version >= 160000:
+        role = f'"Role {world.admin.login}_ddl"'
+        assert f"no event triggers were made: only {world.admin.login} may make them for the role {role}" in said
+    (told,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert "DDL is seen as it happens" in told
+    world.superuser.execute(sql.SQL("DROP OWNED BY {second} CASCADE; DROP ROLE {second}").format(**names))
 
 
 def test_a_right_that_cannot_be_given_is_told_and_takes_no_other_away(world):

@@ -51,7 +51,7 @@ def note(context: Context, source: str, table: Unwatched) -> str:
         case UnwatchedReason.OWNER:
             hint = (
                 f"all other tables go on. `{shell.sluice('grants', source)}` writes the script that gives the "
-                "right; once a superuser has run it, the table is captured, and its rows follow"
+                "right; once an administrator has run it, the table is captured, and its rows follow"
             )
         case UnwatchedReason.PENDING:
             hint = (

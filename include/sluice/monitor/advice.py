@@ -308,11 +308,12 @@ def for_kept_log(context: Context, source: str, kept: KeptLog | None) -> str:
 
 
 def outdated_events(source: str) -> str:
-    """A note: a superuser has to recreate the event triggers for the role of a source."""
+    """A note: the event triggers for the role of a source have to be made again."""
     return (
         "its event triggers are those of another version of Sluice, so DDL is found by polling.\n"
-        f"HINT: nothing is lost. Let a superuser run the script of `{shell.sluice('grants', source)}` again in its "
-        "database: they run whenever somebody alters a table, and an older version made them less safe"
+        "HINT: nothing is lost. Let who may make them, on plain PostgreSQL a superuser, run the script of "
+        f"`{shell.sluice('grants', source)}` again in its database: they run whenever somebody alters a table, and an "
+        "older version made them less safe"
     )
 
 

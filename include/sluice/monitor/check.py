@@ -290,8 +290,8 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         ddl = advice.outdated_events(name).replace("\nHINT: ", "; ")
     else:
         ddl = (
-            "DDL is found by polling, since the role may not create event triggers; let a superuser run the script of "
-            f"{shell.sluice('grants', name)}"
+            "DDL is found by polling, since the role may not create event triggers; let who may, on plain PostgreSQL a "
+            f"superuser, run the script of {shell.sluice('grants', name)}"
         )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     text = "; ".join(["answers", f"DbResources {made}", ddl, *map(unwatched.fact, left), *master.remarks])

@@ -29,7 +29,7 @@ def of_source(
             "names": sql.Literal([resources.name(name) for name in RESOURCES]),
         }
         foreign = [name for (name,) in session.execute(composed("capture/uninstall/foreign", **names))]
-        events = [Leftover("event triggers that a superuser made", f"DROP FUNCTION {', '.join(foreign)} CASCADE")]
+        events = [Leftover("event triggers that somebody else made", f"DROP FUNCTION {', '.join(foreign)} CASCADE")]
         found = _found(session, resources.schema, schemas, tables, filled=False)
     return [*(events if foreign else ()), *found]
 

@@ -15,7 +15,13 @@ BEGIN
     {keeper};
     joins := NOT pg_catalog.pg_has_role(current_user, {keeper_name}, 'USAGE');
     IF joins THEN
-        EXECUTE format('GRANT %I TO %I', {keeper_name}, current_user);
+        BEGIN
+            EXECUTE format('GRANT %I TO %I', {keeper_name}, current_user);
+        EXCEPTION WHEN insufficient_privilege THEN
+            RAISE insufficient_privilege USING MESSAGE = format('only %s may make them for the role %I, and runs the script',
+                (SELECT string_agg(quote_ident(pg_catalog.pg_get_userbyid(member)), ', ') FROM pg_catalog.pg_auth_members
+                 WHERE roleid = quote_ident({keeper_name})::pg_catalog.regrole AND admin_option), {keeper_name});
+        END;
     END IF;
     FOR strange IN
         SELECT made.oid::pg_catalog.regprocedure::text
@@ -35,6 +41,7 @@ BEGIN
     END IF;
 EXCEPTION WHEN insufficient_privilege OR invalid_grant_operation THEN
     RAISE WARNING 'no event triggers were made: %', SQLERRM
-    USING HINT = 'all else was granted. Without them DDL is found at the publisher''s next look; with `capture: log` they are needed.';
+    USING HINT = 'all else was granted, and those that are there stay. Without them DDL is found at the publisher''s next look; with '
+        '`capture: log` they are needed.';
 END
 $events$

@@ -1,6 +1,7 @@
 -- The role that owns the functions of event triggers. It has what the role has that captures, and no more; and that role may
 -- not change these functions, for they run whenever somebody else alters a table. One that is there already could be
--- somebody's: it is taken only if nobody can become it but superusers and whoever runs this, and it has no rights but these.
+-- somebody's: it is taken only if nobody can become it but superusers, whoever runs this, and those whose event triggers run here
+-- for everybody anyway, and it has no rights but these.
 DO $keeper$
 DECLARE
     odd text;
@@ -14,7 +15,8 @@ BEGIN
         UNION ALL
         SELECT format('%I is a member of it', other.rolname)
         FROM pg_catalog.pg_auth_members AS made JOIN pg_catalog.pg_roles AS other ON other.oid = made.member
-        WHERE made.roleid = keeper.oid AND (other.rolname <> current_user OR other.rolname = {role_name}) AND NOT EXISTS (
+        WHERE made.roleid = keeper.oid AND (other.rolname <> current_user OR other.rolname = {role_name})
+          AND other.oid NOT IN (SELECT evtowner FROM pg_catalog.pg_event_trigger) AND NOT EXISTS (
             SELECT FROM pg_catalog.pg_roles AS super
             WHERE super.rolsuper AND pg_catalog.pg_has_role(other.oid, super.oid, 'MEMBER'))
         UNION ALL

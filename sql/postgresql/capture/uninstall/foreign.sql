@@ -1,4 +1,4 @@
--- Functions of event triggers that our role may not drop, or whose event triggers it may not: a superuser made them for it.
+-- Functions of event triggers that our role may not drop, or whose event triggers it may not: somebody who may made them for it.
 SELECT format('%I.%I', namespace.nspname, function.proname)
 FROM pg_event_trigger
 JOIN pg_proc AS function ON function.oid = evtfoid

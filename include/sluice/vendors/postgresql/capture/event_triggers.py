@@ -70,8 +70,8 @@ def may_watch_ddl(connection: Connection) -> bool:
 
 
 def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
-    """Whether DDL is seen as it happens: by event triggers that the role may make, or that a superuser made for it as
-    this version makes them.
+    """Whether DDL is seen as it happens: by event triggers that the role may make, or that somebody who may made for it
+    as this version makes them.
     """
     if may_watch_ddl(connection):
         return True
@@ -85,7 +85,7 @@ def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, s
 
 
 def is_outdated(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
-    """Whether a superuser made event triggers for the role, and they are not as this version makes them."""
+    """Whether somebody made event triggers for the role, and they are not as this version makes them."""
     return bool(_made(connection, resources)) and not sees_ddl(connection, resources, parts)
 
 
@@ -193,7 +193,7 @@ def for_another(
 
 
 def keeper_of(login: str) -> str:
-    """The role that owns the functions of event triggers which a superuser made for the role of this name."""
+    """The role that owns the functions of event triggers which somebody else made for the role of this name."""
     return login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
 
 

@@ -23,7 +23,7 @@ def remove(
         more: what is said in that transaction, while everything is still there.
 
     Raises:
-        SluiceError: SLC-033, event triggers are a superuser's, who made them for our role.
+        SluiceError: SLC-033, event triggers are somebody else's, who made them for our role.
         TransientError: SLC-036 if a table is busy.
     """
     names = {
@@ -34,8 +34,8 @@ def remove(
     if foreign := [name for (name,) in connection.execute(composed("capture/uninstall/foreign", **names))]:
         raise SluiceError(
             33,
-            f"a superuser made the event triggers of {', '.join(foreign)}, which {connection.info.user} may not drop",
-            "nothing was removed; run this again once a superuser has said, in this database: "
+            f"somebody else made the event triggers of {', '.join(foreign)}, which {connection.info.user} may not drop",
+            "nothing was removed; run this again once he, or a superuser, has said, in this database: "
             f"DROP FUNCTION {', '.join(foreign)} CASCADE",
         )
     watched = [TableName(*row) for row in connection.execute(composed("capture/uninstall/watched", **names))]
