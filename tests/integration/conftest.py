@@ -18,15 +18,18 @@ from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
 from support.updating import updating
 from support.weaker import quiet, stranger, weak
+from support.without_super import administrator, hours
 from support.world import build
 
 __all__ = [
+    "administrator",
     "airflow",
     "binlog",
     "bouncer",
     "bucket",
     "build",
     "carried",
+    "hours",
     "interrupted",
     "java",
     "lake",

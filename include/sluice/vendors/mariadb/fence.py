@@ -10,6 +10,7 @@ from sluice.changelog.points import PointWait
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.vendors.managed import SETTING
 from sluice.vendors.mariadb.catalog.rights import expect_triggers_shown, plain
 from sluice.vendors.mariadb.errors import number_of
 from sluice.vendors.mariadb.session import (
@@ -159,14 +160,14 @@ def expect_durable(session: Connection, pair: Pair) -> None:
             400,
             f"the server of slave {pair.slave} has innodb_flush_log_at_trx_commit = {flushes}: a commit that it loses "
             "in a crash could not come again",
-            "nothing was written; set it to 1",
+            f"nothing was written; run SET GLOBAL innodb_flush_log_at_trx_commit = 1; or, {SETTING}",
         )
     if session.server.undoes_unlogged and logs == "1" and syncs != "1":
         raise SluiceError(
             400,
             f"the server of slave {pair.slave} has sync_binlog = {syncs}: after a crash of its machine it undoes "
             "commits that its binary log lost, and they could not come again",
-            "nothing was written; set `sync_binlog` to 1: SET PERSIST sync_binlog = 1, as an administrator",
+            f"nothing was written; let an administrator type: SET PERSIST sync_binlog = 1; or, {SETTING}",
         )
     if read_only == "1":
         raise SluiceError(

@@ -43,7 +43,9 @@ def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[s
         ConfigError: SLC-014, the connection has no login.
     """
     rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, all_of(resources.schema))]
-    return _script(info.login, [*rights, *((_READ, all_of(one), _LOCKED) for one in sorted(schemas))])
+    read = ((_READ, all_of(schema), _LOCKED) for schema in sorted(schemas))
+    kept = composed("grants/kept").rstrip()
+    return ";\n".join([_script(info.login, [*rights, *read]), kept, *_prepared("given")])
 
 
 def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:

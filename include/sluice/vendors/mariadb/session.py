@@ -18,6 +18,7 @@ from sluice.connections import ConnectionInfo, given_extras
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.tls import VERIFYING
+from sluice.vendors.managed import SETTING
 from sluice.vendors.mariadb.errors import explained
 from sluice.vendors.mariadb.guarded import Guarded
 from sluice.vendors.mariadb.server import Server, server_of
@@ -253,7 +254,7 @@ def _expect_off(session: Connection, address: str) -> None:
             f"the server at {address} has {' and '.join(held)} on: it would refuse tables without a primary key, or "
             "give them a column that the master has not",
             f"nothing was written; set them off, as an administrator: "
-            f"{'; '.join(f'SET PERSIST {name} = 0' for name in held)}",
+            f"{'; '.join(f'SET PERSIST {name} = 0' for name in held)}; or, {SETTING}",
         )
 
 

@@ -14,7 +14,7 @@ from sluice.model.names import Resources, TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched, UnwatchedReason
 from sluice.model.watched import Watch, WatchSettings, spelled_alike
-from sluice.vendors.mariadb.capture.binlog import events, state
+from sluice.vendors.mariadb.capture.binlog import events, retention, state
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_applied, expect_telling, server
 from sluice.vendors.mariadb.capture.binlog.state import Published
@@ -159,8 +159,9 @@ class BinlogCapture(NoSuccessors):
             return state.found(self._session.open(), self._parts) is not None
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """None: what is not captured is refused."""
-        return []
+        """A remark on the time for which the log is kept. A table that is not captured is refused."""
+        with translated("asking how long the binary log is kept"):
+            return retention.remarks(self._session.open())
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """None: the log has every old row."""

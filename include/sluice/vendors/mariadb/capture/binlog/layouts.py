@@ -17,6 +17,7 @@ from sluice.errors import SluiceError, StrangeSource
 from sluice.model.layout import Column, Layout
 from sluice.model.logical_type import logical_type
 from sluice.model.names import TableName
+from sluice.vendors.managed import SETTING
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, TableMap
 from sluice.vendors.mariadb.capture.binlog.values import FIXED, ColumnReader, Image, Reads, Unreadable, images, reader
@@ -198,9 +199,8 @@ class Layouts:
 
     def _described(self, name: TableName, said: TableMap) -> Described:
         if not said.is_named:
-            raise unclear(
-                name, "the log does not name its columns here", "SET GLOBAL binlog_row_metadata = FULL; then: "
-            )
+            remedy = f"SET GLOBAL binlog_row_metadata = FULL; or, {SETTING}. Then: "
+            raise unclear(name, "the log does not name its columns here", remedy)
         hidden = self._hidden(name, said)
         shown = _without(hidden, said)
         fixed = self._fixed(name, shown)

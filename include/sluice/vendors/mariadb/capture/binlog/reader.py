@@ -15,6 +15,7 @@ from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
 from sluice.vendors.mariadb.capture.binlog.events import Event
+from sluice.vendors.mariadb.capture.binlog.retention import SET_HOURS
 from sluice.vendors.mariadb.errors import number_of, translated
 from sluice.vendors.mariadb.session import Connection, connect_to_master, execute
 
@@ -167,5 +168,6 @@ def _unsent(info: ConnectionInfo, place: LogPlace, said: BaseException | None) -
         f"the master's binary log does not have {place} any more, which is to be published next: {said}",
         "its files were purged before they were read, or its log was reset. No slave has wrong rows, and changes are "
         "missing: trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source. Let the "
-        "server keep its log for longer than a publisher may be away (binlog_expire_logs_seconds)",
+        "server keep its log for longer than a publisher may be away: binlog_expire_logs_seconds; on RDS and Aurora "
+        f"{SET_HOURS}",
     )

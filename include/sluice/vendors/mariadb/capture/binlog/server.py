@@ -8,6 +8,8 @@ from dataclasses import replace
 import pymysql
 
 from sluice.errors import ConfigError
+from sluice.vendors.managed import SETTING
+from sluice.vendors.mariadb.capture.binlog import retention
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 from sluice.vendors.mariadb.errors import number_of
 from sluice.vendors.mariadb.session import Connection, Row, composed, execute
@@ -87,6 +89,8 @@ def expect_telling(session: Connection) -> None:
     if wrong:
         raise _unfit("; ".join(fact for fact, _ in wrong), "; ".join(hint for _, hint in wrong))
     expect_applied(session)
+    if loss := retention.for_loss(session):
+        raise _unfit(*loss)
     end_of_log(session)
     rights = " ".join(str(row[0]) for row in execute(session, "SHOW GRANTS"))
     if not any(right in rights for right in ("REPLICATION SLAVE", "ALL PRIVILEGES ON *.*")):
@@ -103,8 +107,8 @@ def expect_applied(session: Connection) -> None:
         raise _unfit(
             "log_slave_updates is 0, and the server takes changes over from another one, which are not in it",
             "[mysqld] log_slave_updates = ON, and start the server again; or, if it is a replica no longer, RESET "
-            "REPLICA ALL, and SET GLOBAL gtid_slave_pos = ''. Slaves that were filled before lack what it took over: "
-            "`initial_update` fills them again",
+            "REPLICA ALL (on RDS: CALL mysql.rds_reset_external_master), and SET GLOBAL gtid_slave_pos = ''. Slaves "
+            "that were filled before lack what it took over: `initial_update` fills them again",
         )
 
 
@@ -126,10 +130,17 @@ def _missing(right: str, session: Connection) -> ConfigError:
     return _unfit(f"the account may not read it: {right} is missing", f"GRANT {right} ON *.* TO {account(session)}")
 
 
+def _of_settings(hint: str) -> str:
+    """The end of a HINT that has settings."""
+    if "SET GLOBAL" not in hint and "[mysqld]" not in hint:
+        return ""
+    kept = "What is set by SET GLOBAL also belongs into its file, and sessions that are open keep what they had"
+    return f"; or, {SETTING}. {kept}"
+
+
 def _unfit(why: str, hint: str) -> ConfigError:
     return ConfigError(
         400,
         f"the master's binary log does not tell all that is needed: {why}",
-        f"nothing was changed. As an administrator of the server: {hint}. What is set by SET GLOBAL also belongs into "
-        "its file, and sessions that are open keep what they had",
+        f"nothing was changed. As an administrator of the server, set or type: {hint}{_of_settings(hint)}",
     )

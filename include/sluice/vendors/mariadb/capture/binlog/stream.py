@@ -11,6 +11,7 @@ from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors import table_commands
+from sluice.vendors.managed import SETTING
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
@@ -253,7 +254,7 @@ class Stream:
         if said.writes:
             # By a view, a trigger or a function it changes rows of tables that it does not name.
             why = f"a statement in place of rows may have changed them: {query.short}"
-            remedy = "set binlog_format = ROW for every session. Then: "
+            remedy = f"set binlog_format = ROW for every session; {SETTING}. Then: "
             self._lose_all({*self.layouts.current, *self.layouts.altered}, why, remedy)
 
     def _becomes(self, name: TableName, does: Does, said: Definition, query: Query) -> None:
@@ -333,7 +334,7 @@ class Stream:
             return
         said, described = known
         if not rows.is_whole or rows.columns != len(said.columns):
-            remedy = "SET GLOBAL binlog_row_image = FULL; let no session set it otherwise. Then: "
+            remedy = f"SET GLOBAL binlog_row_image = FULL; or, {SETTING}. Let no session set it otherwise. Then: "
             self._lose(unclear(described.layout.name, "the log does not have all of their columns", remedy))
             self._maps[rows.table] = None
             return

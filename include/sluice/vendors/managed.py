@@ -1,0 +1,12 @@
+"""Words for servers that a provider runs: their settings are not in a file, and no administrator has every right.
+
+Sources: the documents of Amazon RDS and Aurora, Google Cloud SQL, and Azure Database on the parameters of a server.
+"""
+
+from __future__ import annotations
+
+# Behind what to set.
+SETTING = (
+    "where a provider runs the server, set it there: in the parameter group (RDS, Aurora), as a flag (Cloud SQL), or "
+    "as a server parameter (Azure)"
+)
