@@ -7,6 +7,8 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
        coalesce(CASE WHEN clock_timestamp() > p.due_at
            THEN extract(epoch FROM clock_timestamp() - p.caught_up_at) END, 0)::float8 AS unpublished_s,
        coalesce(l.expires_at > clock_timestamp(), false) AS draining,
+       coalesce(m.expires_at > clock_timestamp(), false) AS publishing,
+       greatest(extract(epoch FROM clock_timestamp() - m.succeeded_at), 0)::float8 AS quiet_s,
        to_jsonb(l) AS drain, to_jsonb(m) AS publisher,
        (SELECT jsonb_agg(to_jsonb(h)) FROM hold h WHERE h.source = r.source AND h.slave = r.slave) AS holds,
        (SELECT jsonb_agg(to_jsonb(t)) FROM tolerated t WHERE t.source = r.source AND t.slave = r.slave) AS conflicts,

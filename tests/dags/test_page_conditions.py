@@ -60,6 +60,13 @@ def catching_up(world) -> None:
     replications.open_gate(store, pair, number, "loaded")
 
 
+def late(world) -> None:
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    world.drain("geneva")
+    world.session("control").execute("UPDATE segment SET published_at = published_at - interval '1 hour'")
+
+
 # How each comes about; those that Airflow or a server has are made in the test.
 MADE = {
     ReplicationCondition.INCONSISTENT: inconsistent,
@@ -83,6 +90,7 @@ MADE = {
     ),
     ReplicationCondition.FILLED: begun,
     ReplicationCondition.CATCHING_UP: catching_up,
+    ReplicationCondition.LATE: late,
     ReplicationCondition.WELL: lambda world: None,
 }
 

@@ -20,7 +20,7 @@ from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
 from sluice.state.replication import ReplicationEvent, Status
-from sluice.store import leases, outcomes, removal, replications, updates
+from sluice.store import leases, removal, replications, updates
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.replication_overview import ReplicationOverview
@@ -263,7 +263,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
         waits = context.capture_way(source).waiting
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
         return SourceNotes(_pause_note(context, source, paused) if paused else unread)
-    publishing = _pause_note(context, source, paused) if paused else _failure_note(context, source)
+    publishing = _pause_note(context, source, paused) if paused else ""
     loses = any(table.reason.loses for table in uncaptured)
     notes = [unwatched.note(context, source, table) for table in uncaptured]
     notes += [
@@ -326,15 +326,15 @@ def _pause_note(context: Context, source: str, by: Pause) -> str:
     )
 
 
-def _failure_note(context: Context, source: str) -> str:
+def for_publisher(context: Context, overview: ReplicationOverview) -> str:
     """A note: no run of the publisher does what it is to do, by what the last ones achieved. Empty if one does."""
-    outcome, quiet_s = outcomes.find(context.store, f"publish {source}")
+    source, outcome = overview.known.pair.source, overview.publisher_outcome
     waits, last = context.capture_way(source).waiting, outcome.succeeded_at
-    late = quiet_s > context.config.source(source).late_after_s
+    late = overview.quiet_s > context.config.source(source).late_after_s
     since = f"nothing is published since {_at(last)}" if last else "nothing was ever published"
     if outcome.fails and (late or outcome.lasting):
         return f"{since}: the last run failed at {_at(outcome.failed_at)}. {waits}.\n{outcome.error}"
-    if late and not leases.is_held(context.store, f"publish {source}"):
+    if late and not overview.publishing:
         return (
             f"{since}: no run of its publisher is at work. {waits}.\n"
             f"HINT: does Airflow run? The last log of the DAG {context.config.dag_id('publish', source)} says why; see "

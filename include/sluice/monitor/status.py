@@ -297,7 +297,7 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
         differed=sum(differing.values()),
         rejected=overview.rejected,
         awaits_files=overview.carried is not None and (overview.carried.epoch is None or overview.carried.is_in),
-        publishing=source.publishing,
+        publishing=source.publishing or advice.for_publisher(context, overview),
         unwatched=source.unwatched,
         outdated=source.outdated,
         kept_log=source.kept,

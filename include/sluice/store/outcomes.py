@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import extensions
@@ -52,15 +52,6 @@ class Outcome:
 
 def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
-
-
-def find(store: Store, name: str) -> tuple[Outcome, float]:
-    """The outcome by the name of a lease, and the seconds since its last success; 0 if there was none."""
-    quiet = func.extract("epoch", func.clock_timestamp() - lease.c.succeeded_at)
-    wanted = select(func.to_jsonb(lease.table_valued()), func.greatest(func.coalesce(quiet, 0), 0))
-    with store.begin() as connection:
-        row = connection.execute(wanted.where(lease.c.name == name)).one_or_none()
-    return (Outcome.from_row(row[0]), float(row[1])) if row else (Outcome(), 0.0)
 
 
 def note_success(store: Store, name: str) -> None:

@@ -47,7 +47,8 @@ class ReplicationOverview:
     Attributes:
         holdback: transactions in the log that it lacks; `waiting_s` is the age of the oldest of them.
         unpublished_s: for so long changes may have been waiting to be published; 0 while everything is in the log.
-        draining: a drain is at work.
+        draining, publishing: a drain is at work; a publisher is.
+        quiet_s: the seconds since the last success of the publisher; 0 if there was none.
         drain, publisher: the lease of the last drain, and of the last publisher of its source; None if there was none.
         drain_outcome, publisher_outcome: how their runs end.
         carried: initial data on its way by hand.
@@ -65,6 +66,8 @@ class ReplicationOverview:
     waiting_s: float = 0.0
     unpublished_s: float = 0.0
     draining: bool = False
+    publishing: bool = False
+    quiet_s: float = 0.0
     drain: Lease | None = None
     publisher: Lease | None = None
     drain_outcome: Outcome = field(default_factory=Outcome)
@@ -125,6 +128,8 @@ def _overview(row: Row[Any]) -> ReplicationOverview:
         row.waiting_s or 0.0,
         row.unpublished_s,
         row.draining,
+        row.publishing,
+        row.quiet_s or 0.0,
         Lease.from_row(row.drain),
         Lease.from_row(row.publisher),
         Outcome.from_row(row.drain),
