@@ -10,7 +10,7 @@ from support.world import SOURCE
 from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, SluiceError
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.store import removal
@@ -83,3 +83,16 @@ def test_before_any_trigger_is_made_what_is_needed_is_tried(world, function):
     world.superuser.execute(grant)
     bootstrap(world.context, SOURCE)
     assert of_source(world).good
+
+
+def test_before_a_slave_is_filled_what_drains_need_is_tried(updating, managed):
+    world = updating(DDL, ["public.*"], slaves=["zurich"], renamed={}, elsewhere={"zurich": managed})
+    with managed.cluster.admin(world.infos["zurich"].database) as superuser:
+        world.superuser = superuser
+        refuse(world, "pg_logical_emit_message")
+        with pytest.raises(SluiceError, match="SLC-262"):
+            world.update()
+        (found,) = [one for one in findings(world.context) if "SLC-262" in one.text]
+        assert "zurich" in found.subject
+        superuser.execute(found.text.partition("gives them back: ")[2].partition(";")[0])
+    assert all(one.good for one in findings(world.context) if "zurich" in one.subject)

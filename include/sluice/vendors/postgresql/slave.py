@@ -26,7 +26,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
-from sluice.vendors.postgresql.capture import warnings
+from sluice.vendors.postgresql.capture import needed_calls, warnings
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.neutral import as_ours
@@ -118,6 +118,7 @@ class PostgresSlave(AtPosition):
                 unindexed=deferred_indexes.lacking(self._open(), self.parts["indexes"]),
                 resume=resume,
             )
+        needed_calls.expect_allowed_on_slave(self._open())
         with translated("looking at definitions"), self._open().transaction(force_rollback=True):
             limit_lock_waits(self._open(), "10s")
             preflight.expect_trusted(self._open(), self.mapper, as_ours(tables), wanted)

@@ -1,4 +1,4 @@
-"""The calls of sweeps and dumps on a source, tried before anything captures it. Some servers refuse what all others
+"""The calls of sweeps, dumps and drains, tried before anything is captured. Some servers refuse what all others
 allow, and by then the queue would grow, and would not be published.
 """
 
@@ -26,7 +26,7 @@ WHERE proname = ANY (string_to_array(%s, ', ')) AND pronamespace = 'pg_catalog':
 
 
 def expect_allowed(info: ConnectionInfo, *, by_log: bool) -> None:
-    """See that the server allows our role all of it.
+    """See that the server of a source allows our role all of it.
 
     Raises:
         ConfigError: SLC-262, it does not.
@@ -39,18 +39,27 @@ def expect_allowed(info: ConnectionInfo, *, by_log: bool) -> None:
         }
         if by_log:
             tried[_PLACE] = lambda: session.execute(composed("capture/log/written"))
-        refused = dict(_find_refused(session, tried))
-        (functions,) = session.execute(_SIGNATURES, [", ".join(refused)]).fetchone() or ("",)
-    if refused:
-        role = sql.Identifier(info.login).as_string()
-        raise ConfigError(
-            262,
-            f"the server refuses what each sweep and dump calls: {'; '.join(refused.values())}",
-            "nothing was made. If somebody took these functions from everybody, whoever administers the server gives "
-            f"them back: GRANT EXECUTE ON FUNCTION {functions} TO {role}; If the server itself refuses them, "
-            "as clouds do where nothing decodes the WAL, let it be decoded there (rds.logical_replication = 1, "
-            "cloudsql.logical_decoding = on, or wal_level = logical), and restart it",
-        )
+        _expect_none_refused(session, tried)
+
+
+def expect_allowed_on_slave(session: Connection) -> None:
+    """See that the server of a slave allows it what makes a position durable. Raises ConfigError SLC-262."""
+    _expect_none_refused(session, {_DURABLE: lambda: session.execute(composed("session/make_durable"))})
+
+
+def _expect_none_refused(session: Connection, tried: Mapping[str, Callable[[], object]]) -> None:
+    if not (refused := dict(_find_refused(session, tried))):
+        return
+    (functions,) = session.execute(_SIGNATURES, [", ".join(refused)]).fetchone() or ("",)
+    role = sql.Identifier(session.info.user).as_string()
+    raise ConfigError(
+        262,
+        f"the server refuses what sweeps, dumps or drains call: {'; '.join(refused.values())}",
+        "nothing was made. If somebody took these functions from everybody, whoever administers the server gives "
+        f"them back: GRANT EXECUTE ON FUNCTION {functions} TO {role}; If the server itself refuses them, as clouds do "
+        "where nothing decodes the WAL, let it be decoded there (rds.logical_replication = 1, "
+        "cloudsql.logical_decoding = on, or wal_level = logical), and restart it",
+    )
 
 
 def _find_refused(session: Connection, tried: Mapping[str, Callable[[], object]]) -> Iterator[tuple[str, str]]:
