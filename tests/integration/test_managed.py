@@ -97,7 +97,7 @@ def test_tables_of_the_administrator_are_captured_by_his_login(world):
     expect_unseen(world)
 
 
-def test_membership_is_offered_where_it_can_be_given_and_taken_where_it_was(world):
+def test_membership_is_offered_where_it_can_be_given_and_taken_where_it_was(world, managed):
     said = world.run()
     grant = f'GRANT {world.admin.login} TO "Role {world.admin.login}";'
     offered = f"Or make the role a member, with all that {world.admin.login} may do, and run the script again: {grant}"
@@ -106,6 +106,11 @@ def test_membership_is_offered_where_it_can_be_given_and_taken_where_it_was(worl
         world.master.execute(grant.encode())
         assert "WARNING" in world.run()
         capture(world)
+        for _ in range(2):
+            said = run_as_where_it_may(world, managed, world.admin)
+            assert (said.count("WARNING"), "is a member of" in said) == (1, True)
+        (told,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+        assert "DDL is seen as it happens" in told
     else:
         assert offered not in said
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -4,6 +4,8 @@ DO $events$
 DECLARE
     before  text := current_setting('role');
     joins   boolean;
+    circle  boolean := EXISTS (SELECT FROM pg_catalog.pg_auth_members WHERE roleid = quote_ident(current_user)::pg_catalog.regrole
+        AND member = quote_ident({role_name})::pg_catalog.regrole);
     strange text;
 BEGIN
     -- Refused before anything is made, by who may not.
@@ -15,6 +17,10 @@ BEGIN
     {keeper};
     joins := NOT pg_catalog.pg_has_role(current_user, {keeper_name}, 'USAGE');
     IF joins THEN
+        -- Roles are never members of each other, not by a third one, either.
+        IF circle THEN
+            EXECUTE format('REVOKE %I FROM %I', current_user, {role_name});
+        END IF;
         BEGIN
             EXECUTE format('GRANT %I TO %I', {keeper_name}, current_user);
         EXCEPTION WHEN insufficient_privilege THEN
@@ -38,6 +44,9 @@ BEGIN
     {firing};
     IF joins THEN
         EXECUTE format('REVOKE %I FROM %I', {keeper_name}, current_user);
+        IF circle THEN
+            EXECUTE format('GRANT %I TO %I', current_user, {role_name});
+        END IF;
     END IF;
 EXCEPTION WHEN insufficient_privilege OR invalid_grant_operation THEN
     RAISE WARNING 'no event triggers were made: %', SQLERRM
