@@ -88,6 +88,10 @@ class TransientError(SluiceError):
     """A retry may succeed: a lost connection, a lock timeout, a serialization failure."""
 
 
+class PasswordExpired(TransientError):
+    """A password is to be fetched again, or cannot be fetched now: the next try of a task has another one."""
+
+
 class Refused(SluiceError):
     """A person may not do that, or did not ask for it."""
 

@@ -24,6 +24,7 @@ import psycopg
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
+from sluice import passwords
 from sluice.connections import ConnectionInfo, given_extras
 from sluice.tls import VERIFYING
 
@@ -43,7 +44,7 @@ _SETTINGS = frozenset({"PGTZ", "PGDATESTYLE", "PGGEQO"})
 _NOT_BY_EXTRA = {"host", "port", "dbname", "user", "password", "service"}
 _NOT_BY_EXTRA |= {"options", "application_name", "fallback_application_name", "client_encoding", "replication"}
 # The extras that are no parameters of libpq.
-_OF_OURS = {"write_timeout"}
+_OF_OURS = {"write_timeout", *passwords.EXTRAS}
 # What holds of proofs if neither the extra nor a variable says it: a server that is not verified gets no password that
 # it could read. Source: PostgreSQL manual, "require_auth"; libpq has it since version 16.
 _REQUIRED = "require_auth"
@@ -84,6 +85,28 @@ def connect(conninfo: str = "", *, autocommit: bool = True, **how: Any) -> psyco
         return psycopg.connect(conninfo, autocommit=autocommit, **how)
 
 
+def open_session(info: ConnectionInfo, how: dict[str, Any], **more: Any) -> psycopg.Connection[tuple[Any, ...]]:
+    """A session of a connection. A password that was fetched, and is refused, is fetched again, once.
+
+    Args:
+        how: its `parameters`, which then have the new password.
+        more: further ones, by libpq's keywords.
+
+    Raises:
+        psycopg.Error: it is not opened.
+        PasswordExpired: SLC-691, the password cannot be fetched.
+    """
+    try:
+        return connect(**how, **more)
+    except psycopg.OperationalError as error:
+        if not passwords.is_fetched(info) or not is_login_refused(refusal_sqlstate(error, {**how, **more})):
+            raise
+        if (again := passwords.password_of(info, PORT, refused=how["password"])) == how["password"]:
+            raise
+        how["password"] = again
+    return connect(**how, **more)
+
+
 def ignored_variables(how: Collection[str] = ()) -> frozenset[str]:
     """The variables of the environment that say nothing of our connections, without those of these parameters."""
     return _SETTINGS.union(variable for keyword, variable in _variables().items() if keyword not in how)
@@ -107,7 +130,12 @@ def name_session(application: str) -> str:
 
 
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
-    """The parameters of a connection, by libpq's keywords. Raises ConfigError SLC-017, an extra is unknown."""
+    """The parameters of a connection, by libpq's keywords.
+
+    Raises:
+        ConfigError: SLC-017, an extra is unknown.
+        PasswordExpired: SLC-691, the password cannot be fetched.
+    """
     known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()} - _NOT_BY_EXTRA
     given = given_extras(info, known | _OF_OURS)
     return {
@@ -115,7 +143,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         "port": info.port or PORT,
         "dbname": info.database,
         "user": info.login,
-        "password": info.password,
+        "password": passwords.password_of(info, PORT),
         "connect_timeout": 10,
         "application_name": name_session(application),
         **_proofs(str(info.extra.get("sslmode") or os.environ.get("PGSSLMODE"))),
@@ -159,6 +187,11 @@ def refusal_sqlstate(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     if states[-1:] == [_PROTOCOL.encode()]:
         return _by_words(str(error)) or _PROTOCOL
     return states[-1].decode() if states else None
+
+
+def is_login_refused(state: str | None) -> bool:
+    """Whether an SQLSTATE says that a login is not let in."""
+    return (state or "").startswith("28")
 
 
 def _by_words(message: str) -> str | None:

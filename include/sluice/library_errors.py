@@ -68,6 +68,7 @@ _EXTRAS = {
     "pymysql": "mariadb",
     "oracledb": "oracle",
     "pyiceberg": "iceberg",
+    "boto3": "aws",
     "no pq wrapper available": "postgresql",
     **dict.fromkeys(("pyspark", "py4j", "grpc"), "spark"),
 }

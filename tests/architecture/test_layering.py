@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("state", "values", "extensions", "shell", "loopback"),
     ("connections", "hints", "expressions", "storage"),
-    ("tls", "config"),
+    ("tls", "config", "passwords"),
     ("libpq",),
     ("pooler",),
     ("store",),

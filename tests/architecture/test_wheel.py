@@ -90,7 +90,7 @@ def test_the_wheel_asks_for_bounds_and_not_for_single_versions(archive):
     (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
     metadata = email.message_from_bytes(archive.read(name))
     assert metadata["Name"] == "sluice"
-    extras = {"postgresql", "iceberg", "mariadb", "oracle", "spark", "connect", "embedded"}
+    extras = {"aws", "postgresql", "iceberg", "mariadb", "oracle", "spark", "connect", "embedded"}
     assert set(metadata.get_all("Provides-Extra")) == extras
     assert not [each for each in metadata.get_all("Requires-Dist") if "==" in each.partition(";")[0]]
 

@@ -16,7 +16,7 @@ from sluice import hints, shell
 from sluice.capture.reconcile import reconcile
 from sluice.context import Context
 from sluice.crash import CrashPoint, crash_if_asked
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import PasswordExpired, SluiceError, TransientError
 from sluice.initial_update import loss_approval, pending_drops, start_stream
 from sluice.initial_update.blocks.plan import BlockPlan, replace_keys
 from sluice.initial_update.chunks.copy import DumpSource, Load, LoadTarget, copy, for_each
@@ -66,6 +66,7 @@ def dump(
 
     Raises:
         SluiceError: the source failed, or every slave did.
+        PasswordExpired: SLC-691, the password of a slave expired.
     """
     whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == ONLINE else UpdateEvent.LOADED
     with ExitStack() as stack:
@@ -103,6 +104,10 @@ def dump(
             return ended(how, _FillResult(failed, choices=asked.choices), again, unreachable)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
+        # The next try has another password, and goes on where this one was.
+        for error in filled.failed.values():
+            if isinstance(error, PasswordExpired):
+                raise error
     return ended(whole if filled.well or already_loaded else UpdateEvent.FAIL, filled, choices, unreachable)
 
 

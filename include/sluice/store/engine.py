@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
-from typing import Any
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
@@ -13,10 +12,10 @@ from sqlalchemy import Connection, Engine, column, create_engine, event, exc, fu
 from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.pool import QueuePool
 
-from sluice import shell
+from sluice import passwords, shell
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
-from sluice.libpq import connect, parameters, refusal_sqlstate
+from sluice.libpq import is_login_refused, open_session, parameters, refusal_sqlstate
 from sluice.paths import FILES, unpack
 from sluice.store import json_text
 from sluice.store.tables import identity
@@ -27,6 +26,7 @@ _REFUSED = ("28", "3D000", "42501")
 # A session of the pool is waited for so long.
 _POOL_S = 30.0
 _MIGRATIONS = "sql/control"
+_APPLICATION = "control"
 # Where alembic writes the version.
 _VERSION = table("alembic_version", column("version_num"))
 
@@ -54,7 +54,7 @@ class Store:
 
     def __init__(self, info: ConnectionInfo, patience_s: float | None = None, conn_id: str = "sluice_control") -> None:
         self._conn_id = conn_id
-        self._how = parameters(info, "control")
+        self._info = info
         self._patience_s = patience_s
         self._engine: Engine = create_engine(
             "postgresql+psycopg://",
@@ -63,12 +63,11 @@ class Store:
             max_overflow=2,
             pool_pre_ping=True,
             pool_timeout=_POOL_S if patience_s is None else patience_s,
-            connect_args=self._how,
             hide_parameters=True,
             json_serializer=json_text.dumps,
             json_deserializer=json_text.loads,
         )
-        event.listen(self._engine, "do_connect", _connect)
+        event.listen(self._engine, "do_connect", self._connect)
         self._has_tables = False
 
     @contextmanager
@@ -126,7 +125,7 @@ class Store:
 
     def session(self) -> psycopg.Connection[tuple[object, ...]]:
         """A session of its own, in autocommit. Raises psycopg.Error."""
-        return connect(**self._how)
+        return open_session(self._info, parameters(self._info, _APPLICATION))
 
     def remarks(self) -> list[str]:
         """Warnings about the transport to the store. Raises psycopg.Error."""
@@ -161,19 +160,25 @@ class Store:
             if insecure := trouble(error.orig, "the control store"):
                 return insecure
             reason = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
-            state = refusal_sqlstate(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
+            if isinstance(error.orig, psycopg.Error):
+                state = refusal_sqlstate(error.orig, parameters(self._info, _APPLICATION))
         fact = f"the control store does not answer: {reason}"
         if (state or "").startswith(_REFUSED):
-            return SluiceError(31, fact, f"correct login, password or database; type: {shell.connect(self._conn_id)}")
+            refused = SluiceError(
+                31, fact, f"correct login, password or database; type: {shell.connect(self._conn_id)}"
+            )
+            return passwords.login_error(self._info, refused, is_refused=is_login_refused(state))
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
 
-
-def _connect(
-    dialect: object, record: object, args: Sequence[str], how: Mapping[str, Any]
-) -> psycopg.Connection[tuple[object, ...]]:
-    """Open a session for the event `do_connect` of SQLAlchemy."""
-    # A pooler may give the next transaction to another session, where nothing is prepared.
-    return connect(*args, autocommit=False, prepare_threshold=None, **how)
+    def _connect(
+        self, dialect: object, record: object, args: object, how: object
+    ) -> psycopg.Connection[tuple[object, ...]]:
+        """Open a session for the event `do_connect` of SQLAlchemy."""
+        session = self.session()
+        session.autocommit = False
+        # A pooler may give the next transaction to another session, where nothing is prepared.
+        session.prepare_threshold = None
+        return session
 
 
 def _versions(connection: Connection) -> list[int]:

@@ -112,7 +112,7 @@ def _mysql(parts: Any, login: str | None, extra: dict[str, Any]) -> Address:
         raise ValueError("this address has no host, or no user")
     # Databases are named by `schema` and `schemas` of the slave.
     database = unquote(parts.path.lstrip("/")) or None
-    return Address("mysql", parts.hostname, parts.port or 3306, database, login, extra)
+    return Address("mysql", parts.hostname, parts.port or 3306, database, login, extra, _secret(extra))
 
 
 def _oracle(parts: Any, login: str | None, extra: dict[str, Any]) -> Address:
@@ -126,7 +126,12 @@ def _database(parts: Any, login: str | None, extra: dict[str, Any]) -> Address:
     host = extra.pop("host", None) or parts.hostname
     database = unquote(parts.path.lstrip("/"))
     _expect(host=host, user=login, database=database)
-    return Address("postgres", host, parts.port or PORT, database, login, extra)
+    return Address("postgres", host, parts.port or PORT, database, login, extra, _secret(extra))
+
+
+def _secret(extra: Mapping[str, Any]) -> str:
+    """The name of what a person is asked for: nothing where it is fetched."""
+    return "" if {"password_command", "iam"} & extra.keys() else "password"
 
 
 def _expect(**found: str | None) -> None:

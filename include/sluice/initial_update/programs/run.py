@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
+from sluice import passwords
 from sluice.config.models import Program
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
@@ -54,11 +55,11 @@ class Mask:
     """Puts `***` in place of what a log is not to have.
 
     Args:
-        connections: their passwords, as they are, and as a URL has them.
+        connections: their passwords, also the fetched ones, as they are, and as a URL has them.
     """
 
     def __init__(self, connections: Mapping[str, ConnectionInfo]) -> None:
-        words = {info.password for info in connections.values() if info.password}
+        words = {info.password for info in connections.values() if info.password} | passwords.list_fetched()
         words |= {quote(word, safe="") for word in words}
         self._secrets = sorted(words, key=len, reverse=True)
 

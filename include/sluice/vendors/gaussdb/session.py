@@ -5,10 +5,10 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
-from sluice import libpq, pooler, sqlfiles, tls
+from sluice import libpq, passwords, pooler, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.libpq import PORT, parameters, refusal_sqlstate
+from sluice.libpq import PORT, is_login_refused, parameters, refusal_sqlstate
 from sluice.vendors.postgresql.errors import explained
 from sluice.vendors.postgresql.session import PRINTED, Connection
 
@@ -44,7 +44,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     how = {**parameters(info, application), "options": options()}
     address = f"{info.host}:{info.port or PORT}/{info.database}"
     try:
-        connection = libpq.connect(**how)
+        connection = libpq.open_session(info, how)
         has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
@@ -52,7 +52,8 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
         state = refusal_sqlstate(error, how)
         if state in pooler.REFUSALS:
             raise pooler.refusal(address, "does not take what a session begins with", always=True) from error
-        raise explained(error, f"connecting to {address}", state) from error
+        failure = explained(error, f"connecting to {address}", state)
+        raise passwords.login_error(info, failure, is_refused=is_login_refused(state)) from error
     if others := [f"{name} is {has[name]}, not {value}" for name, value in PINNED.items() if has[name] != value]:
         connection.close()
         raise SluiceError(

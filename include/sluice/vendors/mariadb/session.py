@@ -13,13 +13,13 @@ import pymysql
 from pymysql import converters
 from pymysql.constants import CLIENT
 
-from sluice import sqlfiles
+from sluice import passwords, sqlfiles
 from sluice.connections import ConnectionInfo, given_extras
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.tls import VERIFYING
 from sluice.vendors.managed import SETTING
-from sluice.vendors.mariadb.errors import explained
+from sluice.vendors.mariadb.errors import explained, number_of
 from sluice.vendors.mariadb.guarded import Guarded
 from sluice.vendors.mariadb.server import Server, server_of
 
@@ -29,7 +29,9 @@ Row = tuple[Any, ...]
 
 # That of servers where a connection names none.
 PORT = 3306
-_EXTRAS = ("sslmode", "sslrootcert", "sslcert", "sslkey", "cleartext_password")
+_EXTRAS = ("sslmode", "sslrootcert", "sslcert", "sslkey", "cleartext_password", *passwords.EXTRAS)
+# A login that is refused, by the server's number of the error.
+_NOT_LET_IN = 1045
 _TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
 # How many sessions of one slave may be found by their locks.
 _LOCKS = 64
@@ -60,7 +62,7 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
         fills: it makes tables as a master has them.
 
     Raises:
-        TransientError: SLC-030, it cannot be reached.
+        TransientError: SLC-030, it cannot be reached; SLC-691, its password expired, or cannot be fetched.
         ConfigError: SLC-311, its `sslmode` is none; it does not hold; SLC-017, an extra is unknown.
         SluiceError: SLC-031, it is not let in; SLC-684, it asks for the password in clear; SLC-430, the server is
             another one; SLC-373, settings do not hold; SLC-400, it does not make tables as they are meant.
@@ -68,30 +70,43 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
     address = f"{info.host}:{info.port or PORT}"
     given_extras(info, _EXTRAS)
     tls = _tls(info)
+    password = passwords.password_of(info, PORT)
     try:
-        session = Connection(
-            host=info.host,
-            port=info.port or PORT,
-            user=info.login,
-            password=info.password,
-            charset="utf8mb4",
-            conv=_ENCODERS,
-            connect_timeout=10,
-            autocommit=True,
-            # The driver itself sends no file, since `local_infile` is not set.
-            client_flag=CLIENT.LOCAL_FILES,
-            program_name=f"sluice {application}"[:63],
-            defer_connect=True,
-            **tls,
-        )
-        session.verifies = info.extra.get("sslmode") in VERIFYING
-        session.in_clear = str(info.extra.get("cleartext_password")).lower() == "true"
-        session.connect()
+        try:
+            session = _open(info, application, password, tls)
+        except pymysql.Error as error:
+            again = passwords.password_of(info, PORT, refused=password) if number_of(error) == _NOT_LET_IN else password
+            if again == password:
+                raise
+            session = _open(info, application, again, tls)
         _pin(session, address, fills=fills)
         _expect_encrypted(session, address, str(info.extra.get("sslmode", "prefer")))
     except (pymysql.Error, OSError) as error:
         known = error if isinstance(error, pymysql.Error) else pymysql.err.OperationalError(2003, str(error))
-        raise explained(known, f"connecting to {address}") from error
+        failure = explained(known, f"connecting to {address}")
+        raise passwords.login_error(info, failure, is_refused=number_of(known) == _NOT_LET_IN) from error
+    return session
+
+
+def _open(info: ConnectionInfo, application: str, password: str, tls: Mapping[str, Any]) -> Connection:
+    session = Connection(
+        host=info.host,
+        port=info.port or PORT,
+        user=info.login,
+        password=password,
+        charset="utf8mb4",
+        conv=_ENCODERS,
+        connect_timeout=10,
+        autocommit=True,
+        # The driver itself sends no file, since `local_infile` is not set.
+        client_flag=CLIENT.LOCAL_FILES,
+        program_name=f"sluice {application}"[:63],
+        defer_connect=True,
+        **tls,
+    )
+    session.verifies = info.extra.get("sslmode") in VERIFYING
+    session.in_clear = str(info.extra.get("cleartext_password")).lower() == "true"
+    session.connect()
     return session
 
 

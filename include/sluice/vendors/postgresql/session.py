@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 import psycopg
 from psycopg import sql
 
-from sluice import libpq, pooler, sqlfiles, tls
+from sluice import libpq, passwords, pooler, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
-from sluice.libpq import PORT, parameters, refusal_sqlstate
+from sluice.libpq import PORT, is_login_refused, parameters, refusal_sqlstate
 from sluice.vendors.postgresql.errors import explained
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -105,7 +105,7 @@ def connect(
         lock_wait: how long it waits for a lock, if nothing else is said; as the server prints it.
 
     Raises:
-        TransientError: SLC-030, it cannot be reached.
+        TransientError: SLC-030, it cannot be reached; SLC-691, its password expired, or cannot be fetched.
         SluiceError: SLC-031, it is not let in; SLC-373, it has other settings than those that were asked for, or its
             transactions go to several sessions; SLC-311, TLS cannot be set up as the connection asks for it; SLC-666,
             the database's owner says whose rights it has; SLC-690, a pooler in between gives its sessions to others.
@@ -114,12 +114,14 @@ def connect(
     how = parameters(info, application)
     address = f"{info.host}:{info.port or PORT}/{info.database}"
     try:
-        connection, has = _begin(how, pinned, address)
+        connection, has = _begin(info, how, pinned, address)
         connection.autocommit = autocommit
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
             raise insecure from error
-        raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
+        state = refusal_sqlstate(error, how)
+        failure = explained(error, f"connecting to {address}", state)
+        raise passwords.login_error(info, failure, is_refused=is_login_refused(state)) from error
     if others := _list_differences(has, pinned):
         connection.close()
         raise SluiceError(
@@ -146,14 +148,14 @@ def connect(
 
 
 def _begin(
-    how: Mapping[str, Any], pinned: Mapping[str, str], address: str
+    info: ConnectionInfo, how: dict[str, Any], pinned: Mapping[str, str], address: str
 ) -> tuple[Connection, Mapping[str, str | None]]:
     """A session with these settings, in autocommit, and what it has then.
 
     A server takes them by `options`, which costs nothing. Where a pooler refuses or drops those, they are set, once
     `pooler.prove` has shown that no other client gets this session.
     """
-    connection, asked = _open(how, pinned)
+    connection, asked = _open(info, how, pinned)
     try:
         settings = [*PINNED, *_IF_KNOWN, _MARK]
         has: dict[str, str | None] = dict(connection.execute(_SETTINGS, [settings]).fetchall())
@@ -172,16 +174,16 @@ def _begin(
     return connection, has
 
 
-def _open(how: Mapping[str, Any], pinned: Mapping[str, str]) -> tuple[Connection, bool]:
+def _open(info: ConnectionInfo, how: dict[str, Any], pinned: Mapping[str, str]) -> tuple[Connection, bool]:
     """A session, and whether it was asked for these settings."""
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in pinned.items())
     if not pooler.is_proven(how):
         try:
-            return libpq.connect(**how, options=options), True
+            return libpq.open_session(info, how, options=options), True
         except psycopg.OperationalError as error:
             if refusal_sqlstate(error, {**how, "options": options}) not in pooler.REFUSALS:
                 raise
-    return libpq.connect(**how), False
+    return libpq.open_session(info, how), False
 
 
 def _list_differences(has: Mapping[str, str | None], pinned: Mapping[str, str]) -> list[str]:

@@ -14,10 +14,10 @@ import psycopg
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
-from sluice import libpq, pooler, tls
+from sluice import libpq, passwords, pooler, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
-from sluice.libpq import PORT, parameters, refusal_sqlstate
+from sluice.libpq import PORT, is_login_refused, parameters, refusal_sqlstate
 from sluice.vendors.gaussdb.capture.protocol.frames import Alive, Data, frame, status
 from sluice.vendors.gaussdb.capture.slot.lsn import number
 from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions
@@ -50,14 +50,15 @@ class ReplicationStream:
         self._interval_s = int(str(options.value("status-interval"))) / 1000
         self._silence_s = _SILENCE_S if silence_s is None else silence_s
         try:
-            self._connection = libpq.connect(**how)
+            self._connection = libpq.open_session(info, how)
         except psycopg.Error as error:
             if insecure := tls.trouble(error, address):
                 raise insecure from error
             state = refusal_sqlstate(error, how)
             if state in pooler.REFUSALS:
                 raise pooler.refusal(address, "does not take what a session begins with", always=True) from error
-            raise explained(error, f"connecting to {address}", state) from error
+            failure = explained(error, f"connecting to {address}", state)
+            raise passwords.login_error(info, failure, is_refused=is_login_refused(state)) from error
         try:
             self._pgconn = self._connection.pgconn
             self.target = _lsn(self._asked(b"IDENTIFY_SYSTEM", ExecStatus.TUPLES_OK))

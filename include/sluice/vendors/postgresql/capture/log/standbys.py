@@ -10,7 +10,7 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
-from sluice.libpq import connect, parameters
+from sluice.libpq import open_session, parameters
 from sluice.log import event
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -33,8 +33,8 @@ def let_copy(connection: Connection, info: ConnectionInfo, slot: str) -> bool:
         return found is not None
     options = f"-c statement_timeout={_WAIT}"
     try:
-        how = {**parameters(info, "slot"), "replication": "database", "options": options}
-        with closing(connect(**how)) as session:
+        how = parameters(info, "slot")
+        with closing(open_session(info, how, replication="database", options=options)) as session:
             session.execute(composed("capture/log/let_copy", slot=slot))
     except psycopg.Error as error:
         event("standbys cannot copy the slot", slot=slot, why=str(error).strip())
