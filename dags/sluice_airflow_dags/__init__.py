@@ -26,6 +26,7 @@ from sluice_airflow_dags.publish import publish
 from sluice_airflow_dags.receive_initial_files import receive_initial_files
 from sluice_airflow_dags.repair import repair
 from sluice_airflow_dags.statement import statement
+from sluice_airflow_dags.upgrade_master import upgrade_master
 from sluice_airflow_dags.verify import verify
 
 _COMMON = (
@@ -40,6 +41,7 @@ _COMMON = (
     receive_initial_files,
     repair,
     statement,
+    upgrade_master,
     verify,
 )
 

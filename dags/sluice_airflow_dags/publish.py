@@ -47,6 +47,7 @@ def publish(settings: Config, source: str) -> DAG:
             arguments={"source": source},
             outlets=[conventions.change_log_asset(source)],
             outlet_if="transactions",
+            skip_if="idle",
             pool=pools.PUBLISH,
             retries=5,
             retry_delay=timedelta(seconds=5),

@@ -98,6 +98,11 @@ class Context:
         read |= {name: self.config.slave(name).for_reading() for name in slaves}
         return replace(self, config=self.config.model_copy(update={"sources": sources, "slaves": read}))
 
+    def captured_by(self, source: str, capture: str) -> Context:
+        """The same, with a source that is captured in this way, whatever the configuration says."""
+        captured = {source: self.config.source(source).model_copy(update={"capture": capture})}
+        return replace(self, config=self.config.model_copy(update={"sources": {**self.config.sources, **captured}}))
+
     def capture_way(self, source: str) -> CaptureWay:
         """The way in which the changes of a source are captured, without asking it."""
         settings = self.config.source(source)

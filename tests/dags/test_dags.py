@@ -44,6 +44,7 @@ DAG_IDS = {
     "receive_initial_files",
     "repair",
     "statement",
+    "upgrade_master",
     "verify",
 }
 TASKS = [
@@ -66,6 +67,7 @@ TASKS = [
     ("verify", "verify"),
     ("administer", "administer"),
     ("statement", "statement"),
+    ("upgrade_master", "upgrade_master"),
     ("decide", "question"),
     ("decide", "decide"),
     ("approve_losses", "losses"),
@@ -252,7 +254,7 @@ def test_a_form_explains_each_field_in_a_sentence_and_requires_only_what_nobody_
             assert re.fullmatch(r"[A-Z].*\.", param.description)
             if "null" not in param.schema["type"]:
                 required.add(name)
-        assert required <= {"source", "slave", "slaves", "change", "statement"}
+        assert required <= {"source", "slave", "slaves", "change", "statement", "step"}
         # Whoever triggers it picks the slaves.
         assert all(dag.params.get_param(name).value is NOTSET for name in required & {"slave", "slaves"})
 
@@ -333,6 +335,7 @@ alerts: {to: "slackwebhook://ops", every_s: 20}
             "receive_initial_files",
             "repair",
             "statement",
+            "upgrade_master",
             "verify",
         }
         | per_pair

@@ -65,6 +65,11 @@ FORMS: dict[str, tuple[Fill, str, str]] = {
         "expected: SLC-172: slave geneva waits for no files",
     ),
     "statement": (lambda form: form.write("statement", "7"), "Failed", "SLC-003: there is no statement"),
+    "upgrade_master": (
+        lambda form: form.pick("step", "after: go on with the new server"),
+        "Failed",
+        "SLC-961: no upgrade: flights waits for no upgrade",
+    ),
     "housekeeping": (lambda form: None, "Success", "deleted 0 runs"),
 }
 

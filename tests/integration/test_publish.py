@@ -340,7 +340,11 @@ def test_the_holdback_counts_transactions_not_rows(build):
 
 def test_a_master_that_publishes_all_tables_itself_can_be_purged(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    identity = "SELECT relreplident::text, xmin FROM pg_class WHERE oid = 'repl.repl_queue'::regclass"
+    before = world.master.execute(identity).fetchone()
     world.master.execute("CREATE PUBLICATION everything FOR ALL TABLES")
     world.master.execute("INSERT INTO t VALUES (1); ALTER TABLE t ADD v text; INSERT INTO t VALUES (2); DROP TABLE t")
     world.publish()
     assert world.queued() == set()
+    assert before[0] == "f"
+    assert world.master.execute(identity).fetchone() == before, "a provider does not switch over after an ALTER TABLE"

@@ -61,13 +61,13 @@ JOBS = {
     "housekeeping": (["--days=1"], STORE),
     "inhibit": ([SLAVE], ARROW),
     "losses": ([SLAVE], STORE),
-    # Its first statement goes to the master.
-    "publish": ([], POSTGRESQL),
+    "publish": ([], ARROW),
     "question": ([SLAVE, "--change=1"], STORE),
     "receive": ([SLAVE], ARROW),
     "release": ([SLAVE], STORE),
     "repair": ([SLAVE], POSTGRESQL),
     "statement": (["--statement=1"], STORE),
+    "upgrade_master": (["--step=after", "--who=alice"], ARROW),
     "verify": ([SLAVE], POSTGRESQL),
 }
 DDL = "CREATE TABLE flights (id int PRIMARY KEY, note text);"

@@ -25,7 +25,7 @@ def rendered(dag, task_id: str, by: str = "eva", **params) -> SluiceSparkOperato
     """
     task = dag.get_task(task_id).prepare_for_execution()
     told = {name: params.pop(name) for name in CONF_OF_RUNS & params.keys()}
-    first = {"slave": "zurich", "slaves": ["zurich"], "change": 1, "statement": 1}
+    first = {"slave": "zurich", "slaves": ["zurich"], "change": 1, "statement": 1, "step": "before"}
     values = {name: first.get(name, param.value) for name, param in dag.params.items()} | params
     before = SimpleNamespace(xcom_pull=pulled)
     known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name=by, conf=told)}

@@ -13,7 +13,7 @@ from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import DELIVERING, ReplicationEvent, Status
-from sluice.store import blocked, kept_versions, leases, removal, replications, updates, watched_tables
+from sluice.store import blocked, kept_versions, leases, removal, replications, updates, upgrades, watched_tables
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
 
@@ -36,12 +36,18 @@ def bootstrap(
         recreate_triggers: make every trigger again, also where nothing is wrong with it.
         rebase: accept the source as it is now, after a restore or a failover, or if another control store had it; its
             slaves become INCONSISTENT.
+
+    Raises:
+        SluiceError: SLC-960, it waits for an upgrade of its server.
     """
     context.store.migrate()
+    if not rebase:
+        upgrades.expect_none(context.store, source)
     installed = reconcile(context, source, recreate=recreate_triggers, rebase=rebase)
     code = _foreign_code(context, source)
     if rebase:
         _rebase(context, source)
+        upgrades.end(context.store, source, "given up by a rebase", replications.actor())
     return {
         "source": source,
         "added": [str(name) for name in installed.added],
@@ -70,7 +76,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         installed = database.capture.is_installed()
         tail = context.manifest(source).tail()
         if tail and not rebase and (state := database.capture.state()):
-            expect_newest(source, state, tail.incarnation)
+            expect_newest(source, state, tail.incarnation, upgrades.former(context.store, source))
         watched, wanted = context.watched_tables(source), context.watch_settings(source)
         database.capture.claim(context.store.id, by_force=rebase)
         # Before any row of theirs can get to a slave.

@@ -16,7 +16,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
-from sluice.store import activities, notify, promotions, publishers
+from sluice.store import activities, notify, promotions, publishers, upgrades
 from sluice.store.engine import Store, is_new
 from sluice.store.leases import Lease
 from sluice.store.tables import barrier, layout, lease, point, segment
@@ -238,16 +238,26 @@ class Manifest:
                 .values(incarnation=incarnation)
             )
 
-    def succeed(self, held: Lease, tail: Segment, incarnation: str, recorded: int) -> list[str]:
+    def succeed(
+        self, held: Lease, tail: Segment, incarnation: str, recorded: int, *, has_all: bool = False
+    ) -> list[str]:
         """Let the log, which ends with `tail`, go on with a successor of the source; slaves INCONSISTENT by that.
 
         Args:
             recorded: the last segment that the successor had a record of.
+            has_all: see `promotions.record`.
 
         Raises:
             FencedError: SLC-050, another publisher took over.
         """
-        return promotions.record(self._store, held, self._source, tail.number, tail.incarnation, incarnation, recorded)
+        before = tail.incarnation
+        return promotions.record(
+            self._store, held, self._source, tail.number, before, incarnation, recorded, has_all=has_all
+        )
+
+    def former(self) -> str | None:
+        """The incarnation of the server that the last upgrade replaced; None if there was none."""
+        return upgrades.former(self._store, self._source)
 
     def bytes(self) -> int:
         """Size of the log as it is kept now."""

@@ -27,7 +27,17 @@ from sluice.model.names import Pair, TableName
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import UNDER_WAY, Status
 from sluice.steps import Do, Result, do_here
-from sluice.store import blocked, cascades, kept_versions, leases, loaded_slaves, replications, transfers, updates
+from sluice.store import (
+    blocked,
+    cascades,
+    kept_versions,
+    leases,
+    loaded_slaves,
+    replications,
+    transfers,
+    updates,
+    upgrades,
+)
 from sluice.throttle import active
 
 
@@ -90,7 +100,7 @@ def inhibit(
             and SLC-196 if these tables alone cannot be filled, SLC-040 if one of them does not get them,
             SLC-230 if it would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-640
             and SLC-099 if these keys cannot be filled, SLC-914 if choices do not go together; whatever else
-            would stop the update and can be known, see `expect_possible`. All are left as they were.
+            would stop the update and can be known, as SLC-960; see `expect_possible`. All are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -123,6 +133,7 @@ def _ask_airflow(context: Context, pair: Pair) -> _Heard:
 
 def _shut_gates(context: Context, source: str, heard: Mapping[Pair, _Heard], request: InhibitRequest) -> Result:
     """Check what is asked for, and do it. Updates that it ended, and what people may allow, are told in its result."""
+    upgrades.expect_none(context.store, source)
     pairs, tables, keys, resume = list(heard), request.tables, request.keys, request.resume
     mode = request.mode or (ONLINE if keys else SNAPSHOT)
     between = _parse_keys(keys, tables, mode)

@@ -130,6 +130,7 @@ COMMON_DAGS = (
     RECEIVE_INITIAL_FILES,
     "repair",
     STATEMENT,
+    "upgrade_master",
     "verify",
 )
 

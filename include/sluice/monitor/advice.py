@@ -20,7 +20,7 @@ from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
 from sluice.state.replication import ReplicationEvent, Status
-from sluice.store import leases, removal, replications, updates
+from sluice.store import leases, removal, replications, updates, upgrades
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.replication_overview import ReplicationOverview
@@ -244,6 +244,7 @@ class SourceNotes:
 def for_source(context: Context, source: str) -> SourceNotes:
     """The notes of a source."""
     paused = context.publish_switch(source).find_pause()
+    stopped = _upgrade_note(context, source) or (_pause_note(context, source, paused) if paused else "")
     try:
         database = context.source(source)
         try:
@@ -262,8 +263,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
             return SourceNotes(gone, removed=True)
         waits = context.capture_way(source).waiting
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
-        return SourceNotes(_pause_note(context, source, paused) if paused else unread)
-    publishing = _pause_note(context, source, paused) if paused else ""
+        return SourceNotes(stopped or unread)
     loses = any(table.reason.loses for table in uncaptured)
     notes = [unwatched.note(context, source, table) for table in uncaptured]
     notes += [
@@ -271,7 +271,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
     ]
     notes += [f"to read it would run code of others: {code_note.fact}.\nHINT: {code_note.hint}" for code_note in code]
     growing = for_kept_log(context, source, kept)
-    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated, kept, growing)
+    return SourceNotes(stopped, tuple(notes), loses or bool(code), outdated, kept, growing)
 
 
 def for_removed(context: Context, source: str) -> str:
@@ -315,6 +315,12 @@ def outdated_events(source: str) -> str:
         f"`{shell.sluice('grants', source)}` again in its database: they run whenever somebody alters a table, and an "
         "older version made them less safe"
     )
+
+
+def _upgrade_note(context: Context, source: str) -> str:
+    """A note: the source waits for the server that an upgrade makes. Empty if it does not."""
+    awaited = upgrades.find(context.store, source)
+    return f"{awaited.fact}.\nHINT: {awaited.hint}" if awaited else ""
 
 
 def _pause_note(context: Context, source: str, by: Pause) -> str:

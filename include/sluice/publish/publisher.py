@@ -257,7 +257,9 @@ class Publisher:
         Raises:
             SluiceError: SLC-552, another server took the place of this one.
         """
-        expect_newest(self._source, state, tail.incarnation)
+        if state.incarnation == tail.incarnation:
+            return None
+        expect_newest(self._source, state, tail.incarnation, self._manifest.former())
         if not state.succeeds(tail.incarnation):
             return None
         segments = self._manifest.beyond(state.segment - 1)

@@ -30,7 +30,7 @@ from sluice.spark_environment import work_name
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, run_step
-from sluice.store import activities, history, leases, outcomes, publishers, removal
+from sluice.store import activities, history, leases, outcomes, publishers, removal, upgrades
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -66,7 +66,8 @@ def publish(
         steps: where rows are moved; in this process if nothing else is said.
 
     Returns:
-        transactions, changes and segments published, the ordinal the log ends with, and that in a `note`.
+        transactions, changes and segments published, the ordinal the log ends with, and that in a `note`; or `idle`,
+        that nothing is published before an upgrade of the master is over.
     """
     with outcomes.note_failure(context.store, f"publish {source}"):
         return _publish(context, source, once, signal, steps or LocalSteps(context))
@@ -74,6 +75,9 @@ def publish(
 
 def _publish(context: Context, source: str, once: bool, signal: Callable[[], None], steps: Steps) -> dict[str, object]:
     settings = context.config.source(source)
+    if context.store.has_tables and (awaited := upgrades.find(context.store, source)):
+        DrainRuns(context, source).ask(at_once=True)
+        return {"source": source, "transactions": 0, "idle": awaited.fact, "note": f"{awaited.fact}.\n{awaited.hint}"}
     database = context.source(source)
     if not database.capture.is_installed():
         context.store.migrate()
@@ -83,6 +87,8 @@ def _publish(context: Context, source: str, once: bool, signal: Callable[[], Non
         event("configuration", fingerprint=lease.configuration)
         run = _PublisherRun(context, source, database, lease, signal, steps)
         try:
+            # Somebody may have prepared one meanwhile.
+            upgrades.expect_none(context.store, source)
             database.capture.claim(context.store.id)
             publisher_of(context, source, database, lease).begin()
             issue.resolve(context, source)
@@ -105,6 +111,21 @@ def _publish(context: Context, source: str, once: bool, signal: Callable[[], Non
         "ordinal": end.ordinal,
         "note": f"published {run.transactions:,} transactions, {run.changes:,} changes; the log ends at {end}",
     }
+
+
+def publish_rest(context: Context, source: str, database: Source, lease: Lease) -> None:
+    """Publish what is queued, in this process, under a lease that is held.
+
+    Raises:
+        SluiceError: see `Publisher.publish`.
+    """
+    run = _PublisherRun(context, source, database, lease, lambda: None, LocalSteps(context))
+    try:
+        publisher_of(context, source, database, lease).begin()
+        issue.resolve(context, source)
+        run.until(time.monotonic(), context.config.source(source).schedule.poll_s)
+    finally:
+        run.close()
 
 
 class _PublisherRun:

@@ -22,7 +22,15 @@ _WAY = (Status.INITIAL, Status.TRANSITION, Status.NORMAL)
 
 
 def record(
-    store: Store, held: Lease, source: str, last: int, before: str, incarnation: str, recorded: int
+    store: Store,
+    held: Lease,
+    source: str,
+    last: int,
+    before: str,
+    incarnation: str,
+    recorded: int,
+    *,
+    has_all: bool = False,
 ) -> list[str]:
     """Let the log of a source go on with another incarnation of it; the slaves that are INCONSISTENT by that.
 
@@ -32,6 +40,7 @@ def record(
         last: the segment that the log ends with.
         before: the incarnation that it was written from.
         recorded: the last segment that the new server had a record of.
+        has_all: the new server is known to have all that slaves were filled with.
 
     Raises:
         FencedError: SLC-050, another publisher took over.
@@ -52,7 +61,7 @@ def record(
             listed = select(func.count(since)).where(
                 segment.c.source == source, segment.c.number > row.filled_at, segment.c.number <= recorded
             )
-            if why := _doubt(row, connection.execute(listed).scalar_one()):
+            if why := _doubt(row, None if has_all else connection.execute(listed).scalar_one()):
                 replications.record_in(connection, Pair(source, row.slave), ReplicationEvent.BREAK, why)
                 broken.append(row.slave)
         updates.forget_in(connection, source)
@@ -60,11 +69,15 @@ def record(
     return broken
 
 
-def _doubt(row: Row[tuple[object, ...]], sweeps: int) -> str | None:
-    """Why a slave may have what the new server has not; None if it has not."""
+def _doubt(row: Row[tuple[object, ...]], sweeps: int | None) -> str | None:
+    """Why a slave may have what the new server has not; None if it has not.
+
+    Args:
+        sweeps: listed since it was filled; None if the new server has all that it was filled with.
+    """
     if row.status != Status.NORMAL:
         return "another server took the source's place during its initial update"
-    if row.filled_at is None or sweeps < SWEEPS:
+    if sweeps is not None and (row.filled_at is None or sweeps < SWEEPS):
         return (
             "another server took the source's place, and too little was published since the slave's initial update to "
             "tell that this server has all that the slave was filled with"

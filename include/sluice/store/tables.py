@@ -96,7 +96,7 @@ publisher = Table(
     Column("source", Text, primary_key=True),
     *(Column(name, BigInteger, nullable=False, server_default="0") for name in ("queued", "log_bytes", "changes")),
     *map(_moment, ("caught_up_at", "due_at")),
-    Column("sweep_s", Double),
+    *(Column("sweep_s", Double), Column("upgrade", JSONB(none_as_null=True))),
 )
 
 # One row a (source, slave) pair. `segment` and `ordinal` are what the slave has made durable (R3). `filled_at` is the

@@ -163,7 +163,7 @@ def upgrade() -> None:
         *_columns(sa.Text, "source", primary_key=True),
         *_columns(sa.BigInteger, "queued", "log_bytes", "changes", server_default="0"),
         *map(_moment, ("caught_up_at", "due_at")),
-        sa.Column("sweep_s", sa.Double),
+        *(sa.Column("sweep_s", sa.Double), sa.Column("upgrade", JSONB)),
     )
     op.create_table(
         "question",

@@ -222,7 +222,8 @@ CREATE TABLE public.publisher (
     changes bigint DEFAULT '0'::bigint NOT NULL,
     caught_up_at timestamp with time zone,
     due_at timestamp with time zone,
-    sweep_s double precision
+    sweep_s double precision,
+    upgrade jsonb
 );
 CREATE TABLE public.question (
     source text NOT NULL,
@@ -377,14 +378,14 @@ CREATE TABLE public.watched (
     "table" text NOT NULL
 );
 INSERT INTO public.alembic_version VALUES ('0001');
-INSERT INTO public.audit VALUES (1, '2026-11-30 15:54:04.537414+00', 'flights', 'zurich', 'sluice', 'request', 'UNCONFIGURED -> INITIAL');
-INSERT INTO public.audit VALUES (2, '2026-11-30 15:54:04.543039+00', 'flights', 'zurich', 'sluice', 'dumped', 'INITIAL -> TRANSITION');
-INSERT INTO public.audit VALUES (3, '2026-11-30 15:54:04.552903+00', 'flights', 'zurich', 'sluice', 'verified', 'TRANSITION -> NORMAL');
-INSERT INTO public.history VALUES ('flights', 'zurich', false, '2026-11-30 15:54:00+00', 0, 0, 0);
-INSERT INTO public.identity VALUES (true, '6db2c4fe-ac14-4261-857a-9c0f5fc2c39b');
-INSERT INTO public.lease VALUES ('publish flights', 1796054044315, ' with configuration 1e962d47', '2026-11-30 15:54:04.523509+00', '2026-11-30 15:54:04.682823+00', NULL, NULL);
-INSERT INTO public.lease VALUES ('drain flights->zurich', 1796054046022, ' with configuration 3ead6702', '2026-11-30 15:54:06.292916+00', '2026-11-30 15:54:06.288724+00', NULL, NULL);
-INSERT INTO public.publisher VALUES ('flights', 0, 0, 0, '2026-11-30 15:54:04.682823+00', '2026-11-30 16:00:04.781704+00', NULL);
+INSERT INTO public.audit VALUES (1, '2026-11-30 16:17:46.853829+00', 'flights', 'zurich', 'sluice', 'request', 'UNCONFIGURED -> INITIAL');
+INSERT INTO public.audit VALUES (2, '2026-11-30 16:17:46.868251+00', 'flights', 'zurich', 'sluice', 'dumped', 'INITIAL -> TRANSITION');
+INSERT INTO public.audit VALUES (3, '2026-11-30 16:17:46.881024+00', 'flights', 'zurich', 'sluice', 'verified', 'TRANSITION -> NORMAL');
+INSERT INTO public.history VALUES ('flights', 'zurich', false, '2026-11-30 16:17:00+00', 0, 0, 0);
+INSERT INTO public.identity VALUES (true, 'e4dd7253-3371-417f-94a3-815598d810d5');
+INSERT INTO public.lease VALUES ('publish flights', 1796055466560, ' with configuration 2405d92e', '2026-11-30 16:17:46.831429+00', '2026-11-30 16:17:49.852657+00', NULL, NULL);
+INSERT INTO public.lease VALUES ('drain flights->zurich', 1796055470721, ' with configuration 6c811a1a', '2026-11-30 16:17:50.867401+00', '2026-11-30 16:17:50.853531+00', NULL, NULL);
+INSERT INTO public.publisher VALUES ('flights', 0, 0, 0, '2026-11-30 16:17:49.852657+00', '2026-11-30 16:23:50.003885+00', NULL, NULL);
 INSERT INTO public.replication VALUES ('flights', 'zurich', 'NORMAL', 0, 0, NULL, NULL, 0, NULL);
 INSERT INTO public.table_files VALUES ('flights', 'zurich', 0, '{"public.t": "02e5ea862b98d86a3e10525ae06c4b62"}');
 INSERT INTO public.watched VALUES ('flights', 'public', 't');

@@ -2215,6 +2215,7 @@ CREATE TABLE repl.repl_queue (
 WITH (toast_tuple_target='8160', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='50000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='1000000');
 ALTER TABLE ONLY repl.repl_queue ALTER COLUMN content SET STORAGE EXTERNAL;
 ALTER TABLE ONLY repl.repl_queue ALTER COLUMN oldcontent SET STORAGE EXTERNAL;
+ALTER TABLE ONLY repl.repl_queue REPLICA IDENTITY FULL;
 CREATE VIEW repl.repl_items AS
  SELECT queue.repl_key,
     (queue.trans_key)::text AS trans_key,
@@ -2296,7 +2297,7 @@ CREATE TABLE repl.repl_state (
 INSERT INTO repl.repl_current_tables VALUES (@t@, 'public', 't', '{"key": ["id"], "table": "t", "schema": "public", "columns": [{"name": "id", "type": "integer", "number": 1, "not_null": true}, {"name": "v", "type": "text", "number": 2, "not_null": false}], "constraints": [["t_pkey", "PRIMARY KEY (id)"]], "foreign_keys": []}', '{}', '{}', '{}');
 INSERT INTO repl.repl_layouts VALUES (2, @t@, 'public', 't', '[["id", "integer", true, false], ["v", "text", false, false]]', '[0]', false);
 INSERT INTO repl.repl_settings VALUES (true, true, true, '{}', false, 128000000);
-INSERT INTO repl.repl_state VALUES (true, '09a2f794-f5b7-462f-bbc7-9afce85b091e', 0, '', 1796054044315, 21311, 1, '6db2c4fe-ac14-4261-857a-9c0f5fc2c39b');
+INSERT INTO repl.repl_state VALUES (true, '0497c00c-f01e-4f28-9956-d1bdeec62601', 0, '', 1796055466560, 7975, 1, 'e4dd7253-3371-417f-94a3-815598d810d5');
 INSERT INTO repl.repl_tables VALUES (' ', 'public', 't', 'IUD', 'OK', 1, 'RI_z_repl_capture_@t@', 0, @t@, 'full');
 INSERT INTO repl.repl_wanted VALUES ('public', 't', false, false, 'IUD', NULL, 0, 'full');
 SELECT pg_catalog.setval('repl.repl_seq', 2, true);

@@ -53,7 +53,7 @@ CREATE TABLE public.t (
     id integer NOT NULL,
     v text
 );
-INSERT INTO public.sluice_position VALUES ('flights', 'zurich', 0, 0, NULL, 1796054046022, 21366);
+INSERT INTO public.sluice_position VALUES ('flights', 'zurich', 0, 0, NULL, 1796055470721, 8121);
 ALTER TABLE ONLY public.sluice_indexes
     ADD CONSTRAINT sluice_indexes_pkey PRIMARY KEY (schema, "table", name);
 ALTER TABLE ONLY public.sluice_loaded

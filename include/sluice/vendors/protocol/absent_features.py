@@ -48,6 +48,10 @@ class NoSuccessors:
         """None: it would tell nothing."""
         return None
 
+    def set_events_aside(self) -> list[str]:
+        """Nothing: no server is upgraded with a source on it."""
+        return []
+
 
 class WholeTables:
     """A `DumpSnapshot` of tables that are not loaded by ranges of keys, and whose DROP is no command."""

@@ -142,9 +142,12 @@ class Capture(Protocol):
         """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""
 
     def state(self) -> SourceState | None:
-        """The record that the source keeps of its publisher; None where nothing is installed, or where the vendor knows
+        """The server, and its record of its publisher; None where nothing is installed, or where the vendor knows
         no successors (`SourceState.succeeds`).
         """
+
+    def set_events_aside(self) -> list[str]:
+        """Drop what sees DDL as it happens, until bootstrap makes it again; the names of others' that stay."""
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything."""

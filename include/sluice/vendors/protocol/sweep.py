@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from sluice.model.server_identity import ServerIdentity
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -14,12 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SourceState:
-    """The one row a source keeps of its publisher: which source this is, and what was purged last (R2)."""
-
-    incarnation: str
-    segment: int
-    sha256: str
+class SourceState(ServerIdentity):
+    """The server of a source, and whether it is another one's successor."""
 
     def succeeds(self, incarnation: str) -> bool:
         """Whether this is the same source as that one, which other servers go on with since: a standby was promoted, or

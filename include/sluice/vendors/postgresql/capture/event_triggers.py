@@ -95,11 +95,16 @@ def is_blind(connection: Connection, resources: Resources) -> bool:
     return len(enabled) < len(_EVENTS) and may_watch_ddl(connection)
 
 
-def deafen(connection: Connection, resources: Resources) -> None:
-    """Drop the event triggers: those of an older version do not know the tables of this one, which makes them again."""
-    if may_watch_ddl(connection):
-        for made in _made(connection, resources).values():
-            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
+def deafen(connection: Connection, resources: Resources) -> list[str]:
+    """Drop the event triggers, if the role may: those of an older version do not know the tables of this one, which
+    makes them again. The names of others, which stay.
+    """
+    names = [made.name for made in _made(connection, resources).values()]
+    if not may_watch_ddl(connection):
+        return names
+    for name in names:
+        connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(name)))
+    return []
 
 
 @contextmanager

@@ -104,6 +104,7 @@ def install(
     connection.commit()
     storage.key(connection, resources, parts, wanted=wanted.drained_into)
     storage.guard(connection, resources, parts)
+    storage.set_replica_identity(connection, resources, parts)
     return replace(installed, unwatched=left, changed_over=changes)
 
 

@@ -30,9 +30,24 @@ class ServerState(SourceState):
 
 
 def server_state(connection: Connection, parts: Mapping[str, sql.Composable]) -> ServerState | None:
-    """The record of the publisher; None before there is one."""
-    row = connection.execute(composed("capture/queue/fence", **parts)).fetchone()
-    return ServerState(*row[:3]) if row else None
+    """The record of the publisher, and how far the server is; None before there is one."""
+    with connection.transaction():
+        row = connection.execute(composed("capture/queue/fence", **parts)).fetchone()
+        reached = connection.execute(composed("capture/queue/reached", **parts)).fetchone()
+    if row is None or reached is None:
+        return None
+    incarnation, segment, sha256, epoch = row
+    next_transaction, last_key = reached
+    return ServerState(
+        incarnation,
+        segment,
+        sha256,
+        epoch,
+        installation=incarnation.partition(":")[0],
+        next_transaction=next_transaction,
+        last_key=last_key,
+        version=f"PostgreSQL {connection.info.parameter_status('server_version')}",
+    )
 
 
 def _is_later(one: str, other: str) -> bool:

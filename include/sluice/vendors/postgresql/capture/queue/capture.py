@@ -27,7 +27,7 @@ from sluice.vendors.postgresql.capture import (
     warnings,
 )
 from sluice.vendors.postgresql.capture.change_over import CaptureState, Phase
-from sluice.vendors.postgresql.capture.queue import storage, triggers
+from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.capture.queue.backlog import Backlog
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
 from sluice.vendors.postgresql.capture.server_state import server_state
@@ -258,20 +258,22 @@ class QueueCapture:
             return unwatched.among(self._session.open(), known, tables)
 
     def take_over(self, epoch: int) -> None:
-        """Raise the fence (R6), ending a publisher that hangs in its transaction; see that purges will be accepted."""
+        """Raise the fence (R6), ending a publisher that hangs in its transaction."""
         self._expect_way()
         with translated("taking the publisher's place"):
             take_over, holder = (composed(f"capture/queue/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._session.open(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
-            storage.set_replica_identity(self._session.open(), self.resources, self.parts)
 
     def state(self) -> SourceState | None:
-        """The record of the publisher; None where nothing is installed."""
-        if not self.is_installed():
-            return None
+        """The record of the publisher, and the server; None where nothing is installed."""
         with translated("looking which server this is"):
-            return server_state(self._session.open(), self.parts)
+            return server_state(self._session.open(), self.parts) if self.is_installed() else None
+
+    def set_events_aside(self) -> list[str]:
+        """Drop the event triggers that the role may drop; the names of others."""
+        with translated("dropping the event triggers"):
+            return event_triggers.deafen(self._session.open(), self.resources)
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything, or should: the one cheap query of an idle sweep."""

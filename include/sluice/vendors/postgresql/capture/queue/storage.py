@@ -42,13 +42,14 @@ def guard(connection: Connection, resources: Resources, parts: Mapping[str, sql.
 
 
 def set_replica_identity(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Set REPLICA IDENTITY FULL, without which purges are refused if the queue is in a publication.
+    """Set REPLICA IDENTITY FULL, without which purges are refused where somebody publishes all tables. It is set before
+    anybody does: a provider does not switch to a copy if a table is altered meanwhile.
 
     Raises:
         TransientError: SLC-036 as above.
     """
-    if connection.execute(composed("capture/queue/replica_identity_missing", **parts)).fetchone() == (True,):
-        with connection.transaction():
+    with connection.transaction():
+        if connection.execute(composed("capture/queue/replica_identity_missing", **parts)).fetchone() == (True,):
             _alter(connection, resources, parts, sql.SQL("REPLICA IDENTITY FULL"))
 
 

@@ -1,0 +1,131 @@
+"""A new major version of a master's server, whose slaves are not filled again: all is published from the old one, which
+is noted; the new one is taken if it goes on from there.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from sluice.capture.reconcile import reconcile
+from sluice.capture.successors import expect_continued
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.server_identity import ServerIdentity
+from sluice.publish.run import publish_rest
+from sluice.state.replication import UNDER_WAY
+from sluice.store import leases, replications, upgrades
+from sluice.vendors.protocol.master import Source
+
+
+def prepare(context: Context, source: str, who: str, *, events_aside: bool = False) -> dict[str, object]:
+    """Publish what is queued, and note what the server is. From here on triggers capture, and nothing is published.
+
+    Applications go on. A source that is captured by its log changes over to triggers: no slot has to survive.
+
+    Args:
+        who: wants it, for the audit trail.
+        events_aside: drop the event triggers; `take` makes them again.
+
+    Returns:
+        the server, its last segment, and that in a `note`.
+
+    Raises:
+        SluiceError: SLC-961, it cannot be prepared; nothing was changed then.
+    """
+    for slave in context.config.slaves_of(source):
+        if (status := replications.get(context.store, Pair(source, slave)).status) in UNDER_WAY:
+            raise _refusal(
+                f"slave {slave} of {source} is {status}",
+                "nothing was changed; wait until its initial update is over, or end it",
+            )
+    with closing(context.source(source)) as database:
+        _identify(database, source)
+    captured = _by_triggers(context, source)
+    if captured is not context:
+        reconcile(captured, source)
+    with (
+        leases.hold_lease(
+            context.store, f"publish {source}", force=True, configuration=context.config.fingerprint
+        ) as lease,
+        closing(captured.source(source)) as database,
+    ):
+        publish_rest(captured, source, database, lease)
+        if events_aside and (left := database.capture.set_events_aside()):
+            drop = "; ".join(f"DROP EVENT TRIGGER {name}" for name in left)
+            raise _refusal(
+                f"event triggers on the master of {source} are another role's: {', '.join(left)}",
+                f"nothing is lost, and publishing goes on; let that role type: {drop};",
+            )
+        server = _identify(database, source)
+        upgrades.await_server(context.store, lease, source, server, who)
+    event("waits for an upgrade", source=source, server=server.version, segment=server.segment)
+    return _result(server, f"segment {server.segment} is the last one of {server.version}; it may be upgraded now")
+
+
+def take(context: Context, source: str, who: str) -> dict[str, object]:
+    """Go on with the server that the connection leads to, if it goes on from the one that was noted; publishing begins.
+
+    On the server that was noted itself it gives the upgrade up.
+
+    Returns:
+        as `prepare`.
+
+    Raises:
+        SluiceError: SLC-961, nothing was prepared; SLC-962, it is another server. The slaves are as they were.
+    """
+    if (awaited := upgrades.find(context.store, source)) is None:
+        raise _refusal(
+            f"{source} waits for no upgrade",
+            "nothing was changed; trigger `before` on the old server",
+        )
+    with (
+        leases.hold_lease(context.store, f"publish {source}") as lease,
+        closing(_by_triggers(context, source).source(source)) as database,
+    ):
+        now, tail = database.capture.state(), context.manifest(source).tail()
+        if now is None or now.incarnation != awaited.server.incarnation:
+            faults = _list_faults(database, awaited.server, tail.number if tail else 0) if now else []
+            server = expect_continued(source, awaited.server, now, faults)
+            if tail and tail.incarnation != server.incarnation:
+                context.manifest(source).succeed(lease, tail, server.incarnation, server.segment, has_all=True)
+        else:
+            server = now
+    reconcile(context, source)
+    before = awaited.server.incarnation
+    replaced = before if server.incarnation != before else None
+    upgrades.end(context.store, source, f"after, on {server.version}", who, replaced)
+    event("goes on after an upgrade", source=source, before=awaited.server.version, now=server.version)
+    return _result(server, f"publishing goes on with {server.version}, behind segment {server.segment}")
+
+
+def _list_faults(database: Source, noted: ServerIdentity, last: int) -> list[str]:
+    """List what else speaks against a server, in sentences."""
+    silenced, unreadable = database.capture.silenced(), database.capture.unreadable()
+    said = [f"the change log ends with segment {last}, and did with {noted.segment}"] if last != noted.segment else []
+    said += [f"triggers of {table} are missing or disabled" for table in silenced]
+    return said + [f"columns of {table} changed, and nobody recorded it" for table in unreadable]
+
+
+def _by_triggers(context: Context, source: str) -> Context:
+    """The same, with a source that triggers capture."""
+    return context.captured_by(source, "triggers") if context.capture_way(source).from_log else context
+
+
+def _identify(database: Source, source: str) -> ServerIdentity:
+    server = database.capture.state()
+    if server is None:
+        raise _refusal(
+            f"{source} is not installed, or its vendor does not tell which server goes on from which",
+            "nothing was changed; after its upgrade trigger the DAG bootstrap with `rebase`, and fill all slaves",
+        )
+    return server
+
+
+def _refusal(fact: str, hint: str) -> SluiceError:
+    return SluiceError(961, f"no upgrade: {fact}", hint)
+
+
+def _result(server: ServerIdentity, note: str) -> dict[str, object]:
+    return {"server": server.version, "segment": server.segment, "note": note}

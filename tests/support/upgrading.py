@@ -1,0 +1,67 @@
+"""A server of the oldest supported version, and the one of the newest that pg_upgrade makes of its data."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from support.managed import Oldest
+from support.world import World
+
+from sluice.runtime import processes
+from sluice.runtime.postgres import Cluster
+
+
+class Newest(Cluster):
+    """A server whose data directory is made so that pg_upgrade takes that of the oldest one into it."""
+
+    locale: ClassVar = [*Oldest.locale, "--no-data-checksums"]
+
+
+class Upgrade:
+    """Two servers, of which one runs at a time.
+
+    Args:
+        server_class: that of the tests' server.
+    """
+
+    def __init__(self, server_class: Any, directory: Path) -> None:
+        self.old, self.new = server_class(Oldest(directory / "old")), server_class(Newest(directory / "new"))
+        self.old.start()
+
+    def run(self) -> None:
+        """Stop the old server, let pg_upgrade make the new one of its data, and start that."""
+        old, new = self.old.cluster, self.new.cluster
+        self.new.start()
+        new.stop()
+        old.stop()
+        for cluster in (old, new):
+            cluster._write("pg_hba.conf", "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
+        command = [new.bin / "pg_upgrade", "--no-sync", "-U", "postgres", "-s", new.sockets]
+        command += ["-b", old.bin, "-B", new.bin, "-d", old._data, "-D", new._data]
+        done = subprocess.run(
+            command,
+            cwd=new._directories.base,
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            check=False,
+            **processes.as_user(new._owner),
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.new.start()
+
+    def lead(self, world: World, server: Any) -> None:
+        """Let the connection of a world's master lead to one of them."""
+        world.infos = {**world.infos, "master": replace(world.infos["master"], port=server.cluster.port)}
+        world._servers["master"] = server
+        world.configure(lambda _: None)
+        world.reconnect("master")
+
+    def remove(self) -> None:
+        """End both."""
+        for server in (self.new, self.old):
+            server.cluster.remove()

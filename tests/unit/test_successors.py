@@ -1,0 +1,36 @@
+"""Which server goes on from another one after an upgrade."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sluice.capture.successors import expect_continued
+from sluice.errors import SluiceError
+from sluice.model.server_identity import ServerIdentity
+
+NOTED = ServerIdentity("a:7:3", 9, "hash", 5, "a", 1000, 70, "PostgreSQL 15")
+NOW = replace(NOTED, incarnation="a:8:1", next_transaction=1030, last_key=80, version="PostgreSQL 18")
+
+
+def test_a_server_with_all_that_the_old_one_had_goes_on():
+    assert expect_continued("flights", NOTED, NOW, []) == NOW
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (None, "not installed on it"),
+        (replace(NOW, installation="b"), "installed on it anew"),
+        (replace(NOW, epoch=4), "of an earlier moment"),
+        (replace(NOW, epoch=6), "a publisher was at work"),
+        (replace(NOW, segment=8), "purged segment 8"),
+        (replace(NOW, sha256="other"), "purged segment 9"),
+        (replace(NOW, next_transaction=999), "set back to 999"),
+        (replace(NOW, last_key=69), "set back to 69"),
+    ],
+)
+def test_a_server_that_lacks_something_is_refused(now, said):
+    with pytest.raises(SluiceError, match=f"SLC-962: .*{said}"):
+        expect_continued("flights", NOTED, now, [])
