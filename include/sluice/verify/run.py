@@ -186,7 +186,7 @@ def _summary(
     unknown = sum(not diff.bound for diff in tables.values()) if request.percent < 100 else 0
     text = statement(weakest(diff.bound for diff in tables.values()), unknown)
     sure = text and f"; {text}"
-    share = f"; {min(1.0, moved / size):.1%} of the data moved" if size else ""
+    share = f"; {min(1.0, moved / size):.1%} of the data went over the network" if size else ""
     left_out = ", ".join(map(str, blocked.skipped_tables(context.store, Pair(request.source, slave))))
     gone = left_out and f"; left out: {left_out}"
     only = "; ".join(str(key_range) for key_range in request.ranges if str(key_range.table) in tables)
