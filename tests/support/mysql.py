@@ -105,7 +105,7 @@ class MySqlServer(MariaServer):
 def mysql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MySqlServer]:
     """The server, if it can be had."""
     try:
-        root = _unpacked()
+        root = unpacked()
     except CannotBeHad as error:
         pytest.skip(f"MySQL cannot be had: {error}")
     with server_directory(tmp_path_factory.mktemp("mysql")) as directory:
@@ -123,7 +123,7 @@ def mysql(
     return worlds(updating, mysql_server, monkeypatch)
 
 
-def _unpacked() -> Path:
+def unpacked() -> Path:
     """Where the server is unpacked, with all that it needs; what was had before is taken as it is."""
     if found := sorted(_CACHE.glob("mysql-*/")):
         return found[-1]

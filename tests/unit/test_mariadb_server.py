@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sluice.errors import ConfigError
@@ -53,10 +55,10 @@ def test_what_a_server_lacks_is_not_asked_for():
 
 def test_a_log_of_an_earlier_version_has_no_actions_of_foreign_keys():
     for version, logs in (("8.4.4-google", False), ("9.6.0", False), ("9.7.4-2", True), ("10.0.1", True)):
-        writer = writer_of(version)
-        assert writer
-        assert writer.logs_actions is logs, version
-    assert writer_of("11.8.2-MariaDB-log") is MARIADB
+        assert writer_of(version, MYSQL).logs_actions is logs, version
+    assert writer_of("11.8.2-MariaDB-log", MARIADB) == MARIADB
+    folding = replace(MARIADB, folds=True)
+    assert writer_of("11.8.2-MariaDB-log", folding) == writer_of("none", folding) == folding
 
 
 def test_a_server_is_asked_whether_its_log_has_what_it_takes_over_from_another_one():

@@ -10,3 +10,6 @@ SETTING = (
     "where a provider runs the server, set it there: in the parameter group (RDS, Aurora), as a flag (Cloud SQL), or "
     "as a server parameter (Azure)"
 )
+# Those who end or give what belongs to somebody, and those whose rights only a server of one's own has.
+OWNER = "its owner, or an administrator who may"
+SUPERUSER = "a superuser, or whom the provider lets"

@@ -79,7 +79,7 @@ def _dropped(session: Connection, table: TableName) -> bool:
 
 def _is_table(session: Connection, name: TableName) -> bool:
     rows = execute(session, composed("catalog/kind"), {"schema": name.schema, "table": name.table})
-    return bool(rows) and rows[0][0] == "BASE TABLE"
+    return bool(rows) and rows[0][0] == "BASE TABLE" and session.server.keeps(name.schema, name.table)
 
 
 def _referring(session: Connection, name: TableName) -> list[TableName]:

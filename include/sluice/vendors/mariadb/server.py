@@ -61,6 +61,7 @@ class Server:
         logs_actions: whether the log has what foreign keys with CASCADE and SET NULL change.
         lettered_shapes: whether the log has collations of geometric values.
         own_comments: whether a comment that begins with `M!` is a part of a statement.
+        folds: whether it writes names of databases and tables in lower case, whatever is said.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Server:
     lettered_shapes: bool
     logs_actions: bool
     own_comments: bool
+    folds: bool = False
 
     def whole_number(self, name: str, width: int) -> str:
         """A type of whole numbers, as the catalog writes it."""
@@ -103,6 +105,14 @@ class Server:
             adds_keys=tuple(name for name in self.adds_keys if name not in lacking),
             log_settings=tuple(name for name in self.log_settings if name not in lacking),
         )
+
+    def fold(self, written: str) -> str:
+        """The name that a database or a table has which a statement calls so."""
+        return written.lower() if self.folds else written
+
+    def keeps(self, *names: str) -> bool:
+        """Whether databases and tables are called as they are written here."""
+        return all(self.fold(name) == name for name in names)
 
     @property
     def pinned(self) -> tuple[tuple[str, str], ...]:
@@ -220,10 +230,9 @@ def server_of(version: str, comment: str = "") -> Server | None:
     return MYSQL if first >= _MYSQL_SINCE else None
 
 
-def writer_of(version: str) -> Server | None:
-    """The server of this version that has written a log, which may be an earlier one than runs now; None as above."""
-    server = server_of(version)
+def writer_of(version: str, now: Server) -> Server:
+    """The server that wrote a file of a log in this version, which may be an earlier one than runs now."""
+    server = server_of(version) or now
     numbers = _NUMBERS.match(version)
-    if server is MYSQL and numbers and tuple(map(int, numbers.groups())) < _MYSQL_ACTIONS_SINCE:
-        return replace(MYSQL, logs_actions=False)
-    return server
+    has_actions = numbers is not None and tuple(map(int, numbers.groups())) >= _MYSQL_ACTIONS_SINCE
+    return replace(server, logs_actions=server.logs_actions and has_actions, folds=now.folds)

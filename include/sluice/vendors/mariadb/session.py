@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NewType
 from zlib import crc32
 
@@ -222,16 +223,21 @@ def _pin(session: Connection, address: str, *, fills: bool) -> None:
         "(SELECT support FROM information_schema.engines WHERE engine = 'InnoDB')",
     )
     server = server_of(version, comment)
-    if server is None or folding != "0" or engine not in ("YES", "DEFAULT") or not _has(session, server.collation):
+    if (
+        server is None
+        or folding not in ("0", "1")
+        or engine not in ("YES", "DEFAULT")
+        or not _has(session, server.collation)
+    ):
         session.close()
         raise SluiceError(
             430,
             f"the server at {address} is {version} ({comment}), lower_case_table_names = {folding}, InnoDB: "
             f"{engine or 'no'}",
             "nothing was read or written; point the connection at MariaDB 10.6 or later, or at MySQL 8.0.26 or later "
-            "(8.0.17 for a slave), with InnoDB, which tells names by their case (lower_case_table_names = 0)",
+            "(8.0.17 for a slave), with InnoDB, whose lower_case_table_names is 0 or 1",
         )
-    session.server = server.with_variables(_optional(session, server.optional))
+    session.server = replace(server.with_variables(_optional(session, server.optional)), folds=folding == "1")
     if fills:
         _expect_off(session, address)
     execute(session, f"SET NAMES utf8mb4 COLLATE {server.collation}")
@@ -270,6 +276,17 @@ def _expect_off(session: Connection, address: str) -> None:
             "give them a column that the master has not",
             f"nothing was written; set them off, as an administrator: "
             f"{'; '.join(f'SET PERSIST {name} = 0' for name in held)}; or, {SETTING}",
+        )
+
+
+def expect_kept(session: Connection, what: str, *names: str) -> None:
+    """See that the server calls databases as they are written here. Raises ConfigError SLC-400 if not."""
+    if not session.server.keeps(*names):
+        session.close()
+        raise ConfigError(
+            400,
+            f"the server writes names in lower case (lower_case_table_names = 1), and {what} is {', '.join(names)}",
+            f"nothing was changed; write {', '.join(map(session.server.fold, names))} in the configuration",
         )
 
 

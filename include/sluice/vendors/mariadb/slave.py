@@ -29,7 +29,16 @@ from sluice.vendors.mariadb.ddl.commands import MariaCommands
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.load.tables import MariaTables
 from sluice.vendors.mariadb.read.compare import aligned
-from sluice.vendors.mariadb.session import Connection, composed, connect, execute, hold_lock, our_tables, transaction
+from sluice.vendors.mariadb.session import (
+    Connection,
+    composed,
+    connect,
+    execute,
+    expect_kept,
+    hold_lock,
+    our_tables,
+    transaction,
+)
 from sluice.vendors.mariadb.write.writer import TableWriter
 from sluice.vendors.protocol.ddl_errors import session_ended
 
@@ -45,6 +54,7 @@ class MariaSlave(BatchesAlone):
         self.mapper = mapper
         self.lasting = False
         self.parts = our_tables(schema)
+        self._schema = schema
         self._epoch = self._ordinal = 0
         self._session: Connection | None = None
         self._writer: TableWriter | None = None
@@ -182,5 +192,6 @@ class MariaSlave(BatchesAlone):
         if self._session is None or not self._session.open:
             self._session, self._writer = connect(self.info, f"slave {self.pair}"), None
             self._commands = None
+            expect_kept(self._session, f"`schema` of {self.pair.slave}", self._schema)
             hold_lock(self._session, self.pair)
         return self._session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sluice.connections import ConnectionInfo
 from sluice.model.names import Resources, home_of
-from sluice.vendors.mariadb.session import Connection, connect_to_master
+from sluice.vendors.mariadb.session import Connection, connect_to_master, expect_kept
 
 
 def resources(schema: str | None, prefix: str) -> Resources:
@@ -25,6 +25,7 @@ class SourceSession:
         """The session."""
         if self._session is None or not self._session.open:
             self._session = connect_to_master(self.info, "source")
+            expect_kept(self._session, "`schema` of the source", self.resources.schema)
         return self._session
 
     def close(self) -> None:

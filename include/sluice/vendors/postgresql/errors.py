@@ -72,7 +72,7 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
         33,
         SluiceError,
         "grant the role what is missing. `{grants_source}` prints a script that does, with the "
-        "name of the source; a superuser of that database runs it. For a slave: "
+        "name of the source; the database's administrator runs it. For a slave: "
         "`{grants_slave}`",
     ),
 }

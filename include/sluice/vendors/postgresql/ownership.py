@@ -11,6 +11,7 @@ from psycopg import sql
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.model.names import RESOURCES, Resources
+from sluice.vendors.managed import OWNER
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.migrations import IN_SLAVE
 from sluice.vendors.postgresql.session import Connection, composed, connect
@@ -68,7 +69,7 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
             291,
             f"among the DbResources is what others can change: {'; '.join(what for what, _ in found)}",
             f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is, and "
-            f"whether it has run; then let a superuser say: {'; '.join(ending for _, ending in found)}. "
+            f"whether it has run; then let {OWNER}, say: {'; '.join(ending for _, ending in found)}. "
             "Then trigger the DAG bootstrap with `recreate_triggers` at once: it makes functions anew, and what is "
             "missing. Changes that a renamed table holds, or that a publication of others kept out of the log, "
             "are not published: fill the slaves by initial_update then",
@@ -81,8 +82,8 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
             f"others may make things in the schema {resources.schema} of the DbResources: "
             f"{', '.join(one.who for one in refused)}",
             "nothing was done. If an application has things there, leave the schema as it is, make another one (CREATE "
-            "SCHEMA sluice), and name that as `schema` of the source in the configuration. Else let its owner, or a "
-            f"superuser, say: {'; '.join(one.ending for one in refused)}",
+            "SCHEMA sluice), and name that as `schema` of the source in the configuration. Else let "
+            f"{OWNER}, say: {'; '.join(one.ending for one in refused)}",
         )
 
 
@@ -113,7 +114,7 @@ def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
             291,
             f"among our tables in the slave is what others can change: {'; '.join(what for what, _ in found)}",
             f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is; then let "
-            f"a superuser say: {'; '.join(ending for _, ending in found)}. A table that is renamed is made anew, "
+            f"{OWNER}, say: {'; '.join(ending for _, ending in found)}. A table that is renamed is made anew, "
             "empty: if it was ours, fill the slave by initial_update then",
         )
 

@@ -15,6 +15,7 @@ from sluice import libpq, passwords, pooler, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.libpq import PORT, is_login_refused, parameters, refusal_sqlstate
+from sluice.vendors.managed import OWNER
 from sluice.vendors.postgresql.errors import explained
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -136,7 +137,7 @@ def connect(
             666,
             f"the database {info.database} gives every session the role {has[setting]}: its code could take the rights "
             f"of {info.login} again",
-            f"nothing was read or written. See who set it; its owner, or a superuser, says: ALTER DATABASE "
+            f"nothing was read or written. See who set it; let {OWNER}, say: ALTER DATABASE "
             f"{sql.Identifier(info.database).as_string()} RESET {setting}. To give {info.login} a role, set it for "
             "that one: ALTER ROLE ... SET role",
         )

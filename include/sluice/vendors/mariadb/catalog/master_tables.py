@@ -47,7 +47,7 @@ class MasterTable:
 def described(session: Connection, name: TableName) -> MasterTable | None:
     """A table by its name; None if there is none."""
     rows = execute(session, composed("catalog/master_columns"), {"schema": name.schema, "table": name.table})
-    if not rows:
+    if not rows or not session.server.keeps(name.schema, name.table):
         return None
     order = sorted((int(row[9]), place) for place, row in enumerate(rows) if row[9])
     return MasterTable(name, tuple(map(_column, rows)), tuple(place for _, place in order))

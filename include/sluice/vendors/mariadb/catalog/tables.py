@@ -57,6 +57,7 @@ def _taking_all(layout: Layout, server: Server) -> SlaveTable:
         raise _unmakable(
             layout.name, f"{long[0]!r} is no name there: it ends in a blank, or is longer than {_LONGEST_NAME}"
         )
+    expect_kept_name(layout.name, server)
     folded = [one.name.casefold() for one in layout.columns]
     if twins := [one.name for one in layout.columns if folded.count(one.name.casefold()) > 1]:
         raise _unmakable(
@@ -78,6 +79,12 @@ def _taking_all(layout: Layout, server: Server) -> SlaveTable:
             )
         columns.append(found)
     return SlaveTable(layout.name, tuple(columns), layout.key_names, server)
+
+
+def expect_kept_name(name: TableName, server: Server) -> None:
+    """See that a table is called as it is written, or two could become one. Raises SluiceError SLC-432 if not."""
+    if not server.keeps(name.schema, name.table):
+        raise _unmakable(name, "the server writes names in lower case (lower_case_table_names = 1), and this is not")
 
 
 def no_table(name: TableName) -> SluiceError:

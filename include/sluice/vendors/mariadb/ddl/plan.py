@@ -11,7 +11,7 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.committed_ddl import key_of
-from sluice.vendors.mariadb.catalog.tables import existing, made, made_schema, no_table, table_of
+from sluice.vendors.mariadb.catalog.tables import existing, expect_kept_name, made, made_schema, no_table, table_of
 from sluice.vendors.mariadb.ddl.alteration import Alteration, described
 from sluice.vendors.mariadb.session import Connection, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import literals, stored
@@ -61,6 +61,7 @@ class MariaPlanner(Planner):
 
     def dropped(self, name: TableName) -> str:
         """See `Planner`."""
+        expect_kept_name(name, self._session.server)
         return f"DROP TABLE IF EXISTS {qualified(name)}"
 
     def steps(self, altered: Altered) -> list[Step]:

@@ -16,6 +16,7 @@ from psycopg import sql
 from sluice.errors import SluiceError, UnclassifiedError
 from sluice.log import event
 from sluice.model.names import TableName
+from sluice.vendors.managed import SUPERUSER
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import Reference, foreign_key, identifier, verbatim
 from sluice.vendors.postgresql.errors import translated
@@ -197,6 +198,6 @@ def _not_ours(session: Connection, references: Collection[Reference]) -> SluiceE
         33,
         f"these foreign keys hold back rows that are to be replaced, and the role {role} may not drop them for that "
         f"time: {names}",
-        f"nothing was changed; as the owner of the tables type in the slave's database: {drops}; or as a superuser: "
-        f"GRANT SET ON PARAMETER session_replication_role TO {role}",
+        f"nothing was changed; as the owner of the tables type in the slave's database: {drops}; or let {SUPERUSER}, "
+        f"say: GRANT SET ON PARAMETER session_replication_role TO {role}",
     )

@@ -9,6 +9,7 @@ from psycopg import sql
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.watched import Pattern
+from sluice.vendors.managed import OWNER, SUPERUSER
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier
 from sluice.vendors.postgresql.catalog.relations import SideEffect
@@ -88,7 +89,7 @@ def refuse(session: Connection, tables: Mapping[TableName, Sequence[SideEffect]]
             f"triggers or rules of others act always on tables of the slave, and would have the rights of {role}: "
             f"{', '.join(f'{one.name} on {one.table} ({one.strange})' for one in found)}",
             "nothing was changed; see what they do. To end them, execute in the slave's database, as the owner of its "
-            f"tables: {_endings(session, found)}. To let them act, let a superuser give their functions (of a rule: "
+            f"tables: {_endings(session, found)}. To let them act, let {OWNER}, give the function (of a rule: "
             f"its table) to {role}, by ALTER ... OWNER TO",
         )
 
@@ -99,8 +100,8 @@ def _acting(session: Connection, found: Sequence[SideEffect], what: str) -> Slui
     if session.info.server_version >= _GRANTS_PARAMETERS:
         role = sql.Identifier(session.info.user).as_string(session)
         silenced = (
-            f"; or leave them as they are, and as a superuser execute: GRANT SET ON PARAMETER session_replication_role "
-            f"TO {role}, so that they stay silent while Sluice writes"
+            f"; or leave them as they are, and let {SUPERUSER}, execute: GRANT SET ON PARAMETER "
+            f"session_replication_role TO {role}, so that they stay silent while Sluice writes"
         )
     return SluiceError(
         74,

@@ -82,7 +82,7 @@ class Definition:
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     """What a statement makes of tables. Raises NotUnderstood, that is not certain."""
     found = [
-        definition(query.schema, tokens, query.raw, acts=not query.server.logs_actions)
+        definition(query.schema, tokens, query.raw, acts=not query.server.logs_actions, folds=query.server.folds)
         for tokens in readings(query, charsets)
     ]
     if any(one != found[0] for one in found):
@@ -92,11 +92,14 @@ def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     return found[0]
 
 
-def definition(schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool = True) -> Definition:
+def definition(
+    schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool = True, folds: bool = False
+) -> Definition:
     """What a statement, executed in a database, makes of tables. Raises NotUnderstood.
 
     Args:
         acts: foreign keys change rows without the log.
+        folds: names of databases and tables are meant in lower case.
     """
     tokens = _bare(tokens, raw)
     if not tokens:
@@ -104,7 +107,7 @@ def definition(schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool
     if (bound := _bound(tokens)) is not None:
         named = _xa(tokens) if tokens[0].is_word("XA") else None
         return Definition(bound=bound, savepoint=tokens[-1].text, transaction=named)
-    first, parser = tokens[0], Parser(schema, tokens, 1)
+    first, parser = tokens[0], Parser(schema, tokens, 1, folds=folds)
     if first.is_word("ANALYZE"):
         writes = not parser.takes("TABLE", "TABLES", "LOCAL", "NO_WRITE_TO_BINLOG")
         return Definition(writes=writes)
@@ -199,7 +202,7 @@ def _renamed(parser: Parser, raw: bytes) -> tuple[tuple[TableName, Does], ...]:
 def _dropped(parser: Parser) -> Definition:
     if parser.takes("DATABASE", "SCHEMA"):
         parser.if_exists()
-        name = parser.word()
+        name = parser.plain()
         parser.ends()
         return Definition(schema=name)
     is_temporary = parser.takes("TEMPORARY")
@@ -224,7 +227,7 @@ def _created(parser: Parser, *, acts: bool) -> Definition:
         parser.expect("REPLACE")
     if parser.takes("DATABASE", "SCHEMA"):
         parser.if_exists()
-        return Definition(schema=parser.word()) if replaces else Definition()
+        return Definition(schema=parser.plain()) if replaces else Definition()
     is_temporary = parser.takes("TEMPORARY")
     # It may come in place of a table.
     is_sequence = replaces and parser.takes("SEQUENCE")

@@ -15,10 +15,12 @@ class Parser:
 
     Args:
         schema: the database of names without one.
+        folds: whether names of databases and tables are meant in lower case.
     """
 
-    def __init__(self, schema: str, tokens: list[Token], at: int) -> None:
+    def __init__(self, schema: str, tokens: list[Token], at: int, *, folds: bool = False) -> None:
         self._schema = schema
+        self._folds = folds
         self._tokens = tokens
         self._at = at
 
@@ -29,7 +31,7 @@ class Parser:
 
     def at(self, place: int) -> Parser:
         """Another one, at a place of the rest."""
-        return Parser(self._schema, self._tokens, self._at + place)
+        return Parser(self._schema, self._tokens, self._at + place, folds=self._folds)
 
     def peeks(self, *words: str) -> bool:
         """Whether one of these words is next."""
@@ -95,9 +97,14 @@ class Parser:
     def name(self) -> TableName:
         """The name of a table. Raises NotUnderstood."""
         if self.takes_sign("."):
-            return TableName(self._schema, self.word())
-        first = self.word()
-        return TableName(first, self.word()) if self.takes_sign(".") else TableName(self._schema, first)
+            return TableName(self._schema, self.plain())
+        first = self.plain()
+        return TableName(first, self.plain()) if self.takes_sign(".") else TableName(self._schema, first)
+
+    def plain(self) -> str:
+        """The name of a database, or of a table without its database. Raises NotUnderstood."""
+        word = self.word()
+        return word.lower() if self._folds else word
 
     @property
     def _next(self) -> Token:

@@ -165,7 +165,7 @@ class Stream:
         if self._number is not None:
             raise Malformed("a file ends within a transaction")
         self._maps.clear()
-        self.server = writer_of(events.version(one.event.data)) or self.server
+        self.server = writer_of(events.version(one.event.data), self.server)
         place = LogPlace.of(one.file, one.event.end)
         born = f"{one.event.time} {one.event.server}"
         if place.file == self.end.file:
