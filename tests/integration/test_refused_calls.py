@@ -1,9 +1,10 @@
-"""Servers that refuse functions which others allow, as Aurora does those of the WAL where nothing decodes it. Here a
-right is taken from everybody: the error is another one, and it comes as early.
+"""Servers that refuse functions which others allow, as Aurora does those of the WAL where nothing decodes it: in these
+databases a right is taken from everybody, or other functions of the same names say what Aurora says.
 """
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 from support.world import SOURCE
 
@@ -32,6 +33,27 @@ def refuse(world, pattern):
     return functions
 
 
+# The server calls those of its own by their numbers, whatever the catalog says: so each gets another one.
+SAYING = """
+DO $$
+DECLARE
+    named record;
+BEGIN
+    SET LOCAL allow_system_table_mods = on;
+    FOR named IN
+        SELECT oid, proname, pg_get_function_arguments(oid) AS arguments, pg_get_function_result(oid) AS result
+        FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '{pattern}'
+    LOOP
+        DELETE FROM pg_proc WHERE oid = named.oid;
+        EXECUTE format('CREATE FUNCTION pg_catalog.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L',
+            named.proname, named.arguments, named.result,
+            'BEGIN RAISE object_not_in_prerequisite_state USING MESSAGE = ''wal_level must be set to logical''; END');
+    END LOOP;
+END
+$$
+"""
+
+
 def of_source(world):
     """What `./sluice check` says of the source."""
     return next(one for one in findings(world.context) if one.subject == f"source {SOURCE}")
@@ -49,8 +71,14 @@ def world(updating, managed):
     world.superuser.close()
 
 
-def test_by_triggers_no_function_of_the_wal_is_needed(world):
-    assert "pg_walfile_name(" in refuse(world, WAL)
+@pytest.mark.parametrize("says", [False, True], ids=["revoked", "as Aurora"])
+def test_by_triggers_no_function_of_the_wal_is_needed(world, says):
+    if says:
+        world.superuser.execute(SAYING.format(pattern=WAL))
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+            world.reader("master").execute("SELECT pg_walfile_name(pg_current_wal_lsn())")
+    else:
+        assert "pg_walfile_name(" in refuse(world, WAL)
     assert of_source(world).good
     bootstrap(world.context, SOURCE)
     assert of_source(world).good
@@ -83,6 +111,14 @@ def test_before_any_trigger_is_made_what_is_needed_is_tried(world, function):
     world.superuser.execute(grant)
     bootstrap(world.context, SOURCE)
     assert of_source(world).good
+
+
+def test_before_any_trigger_is_made_whatever_a_server_says_is_told(world):
+    world.superuser.execute(SAYING.format(pattern="^pg_logical_emit"))
+    with pytest.raises(ConfigError, match=r"SLC-262: .*wal_level must be set to logical"):
+        bootstrap(world.context, SOURCE)
+    assert "rds.logical_replication = 1" in of_source(world).text
+    assert world.superuser.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal").fetchone() == (0,)
 
 
 def test_before_a_slave_is_filled_what_drains_need_is_tried(updating, managed):
