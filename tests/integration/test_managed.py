@@ -9,11 +9,13 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+from support.managed import SLOTS_BY_ROLE
 from support.world import SOURCE
 
 from sluice.capture.grants import grants, slave_grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
+from sluice.errors import ConfigError, SluiceError
 from sluice.monitor.check import findings
 from sluice.state.replication import ReplicationEvent
 from sluice.store import removal, replications
@@ -240,7 +242,7 @@ def provided(world):
 
 @pytest.mark.usefixtures("provided")
 def test_where_replication_is_given_by_a_role_the_script_grants_that_and_what_it_allows_is_tried(world, managed):
-    """A real server of Amazon lets members use slots; this one asks for the attribute, and so `check` says."""
+    """This server asks for the attribute, whatever the role is a member of, and so `check` says."""
     world.configure(lambda settings: settings["sources"][SOURCE].update(capture="log"))
     execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
     for _ in range(2):
@@ -257,6 +259,27 @@ def test_where_replication_is_given_by_a_role_the_script_grants_that_and_what_it
     assert [one.statement for one in left if "log" in one.what] == [
         f'REVOKE rds_replication FROM "Role {world.admin.login}"'
     ]
+
+
+@pytest.mark.usefixtures("provided")
+def test_where_members_of_a_role_may_use_slots_the_log_is_read(world, managed):
+    """As on Amazon: nobody here has the attribute REPLICATION."""
+    world.superuser.execute(SLOTS_BY_ROLE)
+    world.configure(lambda settings: settings["sources"][SOURCE].update(capture="log"))
+    execute(world, "master", 'ALTER TABLE "Größe" OWNER TO {owner}')
+    with pytest.raises(ConfigError, match="the role lacks REPLICATION, CREATE on the database"):
+        bootstrap(world.context, SOURCE)
+    assert "REPLICATION" not in world.run()
+    bootstrap(world.context, SOURCE)
+    run_as_where_it_may(world, managed, world.admin)
+    capture(world)
+    attribute = "SELECT rolreplication FROM pg_roles WHERE rolname = ANY (%s)"
+    names = [world.admin.login, world.infos["master"].login]
+    assert world.superuser.execute(attribute, [names]).fetchall() == [(False,), (False,)]
+    with pytest.raises(SluiceError, match="somebody else made the event triggers") as caught:
+        cleanup(world.context, SOURCE)
+    world.superuser.execute(caught.value.hint.partition("in this database: ")[2])
+    assert any(one.startswith("SLOT") for one in cleanup(world.context, SOURCE))
 
 
 def test_an_administrator_who_has_replication_gives_it_and_the_log_is_read(world, managed):

@@ -13,6 +13,48 @@ from support.older import OLDEST, Installed
 
 from sluice.connections import ConnectionInfo
 
+# A database in which members of a role may use slots, as on Amazon. The server's own functions ask for the attribute,
+# and ours have their names: they ask for the membership, and call the others as a superuser.
+SLOTS_BY_ROLE = """
+SET allow_system_table_mods = on;
+UPDATE pg_proc SET proname = 'own_' || proname WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN (
+    'pg_create_logical_replication_slot', 'pg_drop_replication_slot', 'pg_replication_slot_advance',
+    'pg_logical_slot_peek_binary_changes');
+CREATE FUNCTION pg_catalog.own_right() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT pg_has_role(session_user, 'rds_replication', 'MEMBER') THEN
+        RAISE insufficient_privilege USING MESSAGE = 'permission denied to use replication slots';
+    END IF;
+END $$;
+CREATE FUNCTION pg_catalog.pg_create_logical_replication_slot(
+    name, name, temporary boolean DEFAULT false, twophase boolean DEFAULT false, failover boolean DEFAULT false,
+    OUT slot name, OUT lsn pg_lsn) LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM pg_catalog.own_right();
+    IF $5 THEN
+        SELECT * INTO $6, $7 FROM pg_catalog.own_pg_create_logical_replication_slot($1, $2, failover => true);
+    ELSE
+        SELECT * INTO $6, $7 FROM pg_catalog.own_pg_create_logical_replication_slot($1, $2);
+    END IF;
+END $$;
+CREATE FUNCTION pg_catalog.pg_drop_replication_slot(name) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM pg_catalog.own_right(), pg_catalog.own_pg_drop_replication_slot($1);
+END $$;
+CREATE FUNCTION pg_catalog.pg_replication_slot_advance(name, pg_lsn)
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM pg_catalog.own_right(), pg_catalog.own_pg_replication_slot_advance($1, $2);
+END $$;
+CREATE FUNCTION pg_catalog.pg_logical_slot_peek_binary_changes(name, pg_lsn, integer, VARIADIC text[])
+RETURNS TABLE (lsn pg_lsn, xid xid, data bytea) LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM pg_catalog.own_right();
+    RETURN QUERY SELECT * FROM pg_catalog.own_pg_logical_slot_peek_binary_changes($1, $2, $3, VARIADIC $4);
+END $$;
+RESET allow_system_table_mods
+"""
+
 
 class Oldest(Installed):
     """The oldest version that is supported, as the machine's package has it."""
