@@ -24,8 +24,9 @@ import psycopg
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
-from sluice import passwords
+from sluice import passwords, shell
 from sluice.connections import ConnectionInfo, given_extras
+from sluice.errors import ConfigError
 from sluice.tls import VERIFYING
 
 # The port of a connection that names none.
@@ -43,6 +44,8 @@ _SETTINGS = frozenset({"PGTZ", "PGDATESTYLE", "PGGEQO"})
 # The parameters of libpq that a connection's extra cannot set: other fields of the connection do, or we do.
 _NOT_BY_EXTRA = {"host", "port", "dbname", "user", "password", "service"}
 _NOT_BY_EXTRA |= {"options", "application_name", "fallback_application_name", "client_encoding", "replication"}
+# A file that libpq would write to with the rights of jobs, and one that names other servers.
+_NOT_BY_EXTRA |= {"sslkeylogfile", "servicefile"}
 # The extras that are no parameters of libpq.
 _OF_OURS = {"write_timeout", *passwords.EXTRAS}
 # What holds of proofs if neither the extra nor a variable says it: a server that is not verified gets no password that
@@ -133,11 +136,12 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     """The parameters of a connection, by libpq's keywords.
 
     Raises:
-        ConfigError: SLC-017, an extra is unknown.
+        ConfigError: SLC-017, an extra is unknown, or leads what is secret to this machine elsewhere.
         PasswordExpired: SLC-691, the password cannot be fetched.
     """
     known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()} - _NOT_BY_EXTRA
     given = given_extras(info, known | _OF_OURS)
+    _expect_own_password(info, given)
     return {
         "host": info.host,
         "port": info.port or PORT,
@@ -149,6 +153,21 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         **_proofs(str(info.extra.get("sslmode") or os.environ.get("PGSSLMODE"))),
         **{key: str(int(value) if isinstance(value, bool) else value) for key, value in given.items() if key in known},
     }
+
+
+def _expect_own_password(info: ConnectionInfo, given: Mapping[str, Any]) -> None:
+    """See that `hostaddr` leads no password elsewhere that this machine has for the name of a host: a token that it
+    signs, or one in its password file. Who edits a connection need not know those.
+    """
+    is_own = info.password and not passwords.is_fetched(info)
+    if "hostaddr" in given and given.get("sslmode") != "verify-full" and not is_own:
+        raise ConfigError(
+            17,
+            f"the extra of the connection to {info.host} has `hostaddr`, and the password is this machine's for that "
+            "name: another server would get it",
+            "nothing was sent; set `sslmode` verify-full, take `hostaddr` out, or give the connection a password: "
+            f"{shell.connect('ID')}",
+        )
 
 
 def _proofs(sslmode: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ import pytest
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
+from sluice.libpq import parameters
 from sluice.vendors.address import parsed
 from sluice.vendors.mariadb.session import connect as connect_to_mariadb
 from sluice.vendors.postgresql.session import connect
@@ -43,6 +44,7 @@ WRONG = {
     "a name of nothing": ({"target_sesion_attrs": "primary"}, "has target_sesion_attrs, which Sluice does not know"),
     "of Airflow's hook": ({"cursor": "dictcursor"}, "has cursor, which"),
     "set by us": ({"options": "-c role=eve"}, "has options, which"),
+    "a file to write to": ({"sslkeylogfile": "/tmp/keys"}, "has sslkeylogfile, which"),
     "of another field": ({"dbname": "other"}, "has dbname, which"),
     "no value of it": ({"target_session_attrs": "best"}, 'invalid target_session_attrs value: "best"'),
     "no number": ({"keepalives_idle": "long"}, "is wrong: .*invalid integer value"),
@@ -55,6 +57,15 @@ WRONG = {
 def test_what_means_nothing_is_refused(server, extra, told):
     with pytest.raises(ConfigError, match=f"SLC-017: .*{told}"):
         connect(over(server.create_database(), "127.0.0.1", **extra), "test")
+
+
+@pytest.mark.parametrize("extra", [{}, {"iam": True, "region_name": "eu-central-1"}, {"sslmode": "require"}], ids=str)
+def test_no_password_of_this_machine_is_led_elsewhere(extra):
+    info = ConnectionInfo("postgres", "prod.invalid", login="u", extra={"hostaddr": "127.0.0.9", **extra})
+    with pytest.raises(ConfigError, match=r"SLC-017: .* has `hostaddr`"):
+        parameters(info, "test")
+    own = replace(info, password="own", extra={"hostaddr": "127.0.0.9"})
+    assert parameters(own, "test")["hostaddr"] == "127.0.0.9"
 
 
 @pytest.mark.postgres

@@ -136,6 +136,9 @@ def test_a_server_that_does_not_go_on_is_refused_and_slaves_stay_as_they_are(upg
         assert world.status("zurich") is Status.NORMAL
         return caught.value.fact
 
+    # The wrong step changes nothing, either.
+    with pytest.raises(SluiceError, match=r"SLC-961: .*another server"):
+        upgrade_master.prepare(world.context, SOURCE, "alice")
     with world.session() as session:
         session.execute("UPDATE repl.repl_state SET epoch = epoch - 1")
         assert "its data is of an earlier moment" in refusal()

@@ -10,7 +10,7 @@ from sluice.capture.successors import expect_continued
 from sluice.errors import SluiceError
 from sluice.model.server_identity import ServerIdentity
 
-NOTED = ServerIdentity("a:7:3", 9, "hash", 5, "a", 1000, 70, "PostgreSQL 15")
+NOTED = ServerIdentity("a:7:3", 9, "hash", 5, "a", 1000, 70, "16401 16405", "PostgreSQL 15")
 NOW = replace(NOTED, incarnation="a:8:1", next_transaction=1030, last_key=80, version="PostgreSQL 18")
 
 
@@ -28,6 +28,7 @@ def test_a_server_with_all_that_the_old_one_had_goes_on():
         (replace(NOW, segment=8), "purged segment 8"),
         (replace(NOW, sha256="other"), "purged segment 9"),
         (replace(NOW, next_transaction=999), "set back to 999"),
+        (replace(NOW, tables="16500 16405"), "made anew"),
         (replace(NOW, last_key=69), "set back to 69"),
     ],
 )

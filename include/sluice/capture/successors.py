@@ -67,6 +67,8 @@ def _differences(noted: ServerIdentity, now: ServerIdentity) -> Iterator[str]:
         yield "a publisher was at work on it since"
     if (now.segment, now.sha256) != (noted.segment, noted.sha256):
         yield f"it purged segment {now.segment} last, and the old one segment {noted.segment} of the change log"
+    if now.tables != noted.tables:
+        yield "its tables were made anew, as by a dump or a subscription"
     if now.next_transaction < noted.next_transaction:
         yield f"its transaction ids are set back to {now.next_transaction}, from {noted.next_transaction}"
     if now.last_key < noted.last_key:

@@ -16,6 +16,7 @@ class ServerIdentity:
         installation: of Sluice on it; a copy of its data has the same.
         next_transaction: no transaction has this id yet, or a higher one.
         last_key: the last REPL_KEY that was drawn.
+        tables: ids that the server gave to tables of Sluice; those of replicated ones are as they were if these are.
         version: of the server, as it calls itself.
     """
 
@@ -26,4 +27,5 @@ class ServerIdentity:
     installation: str = ""
     next_transaction: int = 0
     last_key: int = 0
+    tables: str = ""
     version: str = ""

@@ -41,7 +41,7 @@ def prepare(context: Context, source: str, who: str, *, events_aside: bool = Fal
                 "nothing was changed; wait until its initial update is over, or end it",
             )
     with closing(context.source(source)) as database:
-        _identify(database, source)
+        _expect_logged(context, source, _identify(database, source))
     captured = _by_triggers(context, source)
     if captured is not context:
         reconcile(captured, source)
@@ -98,6 +98,16 @@ def take(context: Context, source: str, who: str) -> dict[str, object]:
     upgrades.end(context.store, source, f"after, on {server.version}", who, replaced)
     event("goes on after an upgrade", source=source, before=awaited.server.version, now=server.version)
     return _result(server, f"publishing goes on with {server.version}, behind segment {server.segment}")
+
+
+def _expect_logged(context: Context, source: str, server: ServerIdentity) -> None:
+    """See that the log was written from this server: a new one that a publisher has taken over goes on from none."""
+    tail = context.manifest(source).tail()
+    if tail and tail.incarnation != server.incarnation:
+        raise _refusal(
+            f"the connection of {source} leads to another server than the one that the change log was written from",
+            "nothing was changed; on the new server trigger `after`. If a standby was promoted, let it publish first",
+        )
 
 
 def _list_faults(database: Source, noted: ServerIdentity, last: int) -> list[str]:

@@ -37,7 +37,9 @@ def server_state(connection: Connection, parts: Mapping[str, sql.Composable]) ->
     if row is None or reached is None:
         return None
     incarnation, segment, sha256, epoch = row
-    next_transaction, last_key = reached
+    next_transaction, last_key, tables = reached
+    # As a number: the text is the server's, and would speak on our pages.
+    major, minor = divmod(connection.info.server_version, 10_000)
     return ServerState(
         incarnation,
         segment,
@@ -46,7 +48,8 @@ def server_state(connection: Connection, parts: Mapping[str, sql.Composable]) ->
         installation=incarnation.partition(":")[0],
         next_transaction=next_transaction,
         last_key=last_key,
-        version=f"PostgreSQL {connection.info.parameter_status('server_version')}",
+        tables=tables,
+        version=f"PostgreSQL {major}.{minor}",
     )
 
 
