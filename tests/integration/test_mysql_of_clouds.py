@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 
 import pytest
+from support.binlog import left_out
 from support.older_mysql import OF_8_0_26, OF_8_0_40, OF_8_4, older
 
 from sluice.connections import SEALED_ENV, seal
@@ -65,3 +66,24 @@ def test_a_server_that_is_too_old_or_another_one_is_refused(master_server):
     for version in ("8.0.30-Vitess", "5.7.44-log"):
         with older(info, replace(OF_8_0_40, version=version)) as other, pytest.raises(SluiceError, match="SLC-430"):
             connect(other, "test")
+
+
+@MYSQL
+def test_keys_that_nobody_sees_and_tags_of_transactions_are_read(binlog, master_server):
+    hiding = "SET GLOBAL show_gipk_in_create_table_and_information_schema = {}"
+    master_server.execute(hiding.format("OFF"))
+    try:
+        ddl = "SET sql_generate_invisible_primary_key = 1;\nCREATE TABLE t (n int);\nINSERT INTO t VALUES (5), (6)"
+        world, master = binlog(ddl, ["t"], slaves=("zurich",))
+        tagged = "SET gtid_next = 'AUTOMATIC:shop'"
+        master.execute(
+            tagged, "UPDATE t SET n = 7 WHERE n = 5", "DELETE FROM t WHERE n = 6", "INSERT INTO t VALUES (9)"
+        )
+        assert world.verify() == {"zurich": 0}
+        assert not left_out(world)
+        assert world.reader("zurich").execute("SELECT n, my_row_id FROM public.t ORDER BY n").fetchall() == [
+            (7, 1),
+            (9, 3),
+        ]
+    finally:
+        master_server.execute(hiding.format("ON"))

@@ -63,7 +63,11 @@ _MASTER_STATUS = {
 }
 OF_8_0_26 = Older(
     "8.0.26-google",
-    lacks=("innodb_native_foreign_keys", "sql_generate_invisible_primary_key"),
+    lacks=(
+        "innodb_native_foreign_keys",
+        "sql_generate_invisible_primary_key",
+        "show_gipk_in_create_table_and_information_schema",
+    ),
     **_MASTER_STATUS,
 )
 OF_8_0_40 = Older("8.0.40-azure", lacks=("innodb_native_foreign_keys",), **_MASTER_STATUS)

@@ -48,6 +48,7 @@ def test_what_a_server_lacks_is_not_asked_for():
     assert of_8_0.is_captured
     assert not of_8_0.logs_actions
     assert of_8_0.adds_keys == ("sql_require_primary_key",)
+    assert {*MYSQL.pinned} - {*of_8_0.pinned} == {("show_gipk_in_create_table_and_information_schema", "1")}
     assert {*MYSQL.log_settings} - {*of_8_0.log_settings} == {"innodb_native_foreign_keys"}
     assert not MYSQL.with_variables(()).is_captured
     assert MARIADB.with_variables(()) == MARIADB

@@ -19,9 +19,10 @@ _OLD_CLIENTS = "5.5.5-"
 _MYSQL_SINCE = 8
 # InnoDB does not carry out the actions of foreign keys by itself any more.
 _MYSQL_ACTIONS_SINCE = (9, 7)
-# Variables that not every MySQL has: since 9.7, 8.0.26, 8.0.30.
+# Variables that not every MySQL has: since 9.7, 8.0.26, and the others since 8.0.30.
 _NATIVE_KEYS, _APPLIED = "innodb_native_foreign_keys", "log_replica_updates"
 _UNSEEN = "sql_generate_invisible_primary_key"
+_SHOWS_UNSEEN = "show_gipk_in_create_table_and_information_schema"
 # How long a session that does nothing, or whose client is slow, is kept: as long as servers can. Their network tells
 # them of a client that is gone.
 _A_YEAR = "31536000"
@@ -61,6 +62,7 @@ class Server:
         logs_actions: whether the log has what foreign keys with CASCADE and SET NULL change.
         lettered_shapes: whether the log has collations of geometric values.
         own_comments: whether a comment that begins with `M!` is a part of a statement.
+        shows: variables that let the catalog show columns which it may leave out.
         folds: whether it writes names of databases and tables in lower case, whatever is said.
     """
 
@@ -89,6 +91,7 @@ class Server:
     lettered_shapes: bool
     logs_actions: bool
     own_comments: bool
+    shows: tuple[str, ...] = ()
     folds: bool = False
 
     def whole_number(self, name: str, width: int) -> str:
@@ -103,6 +106,7 @@ class Server:
             is_captured=self.is_captured and _APPLIED not in lacking,
             logs_actions=self.logs_actions and _NATIVE_KEYS not in lacking,
             adds_keys=tuple(name for name in self.adds_keys if name not in lacking),
+            shows=tuple(name for name in self.shows if name not in lacking),
             log_settings=tuple(name for name in self.log_settings if name not in lacking),
         )
 
@@ -141,6 +145,7 @@ class Server:
             ("foreign_key_checks", "1"),
             ("unique_checks", "1"),
             *checks,
+            *((name, "1") for name in self.shows),
             ("sql_safe_updates", "0"),
             ("sql_auto_is_null", "0"),
             # No statement is too large, and no rows are left out.
@@ -206,7 +211,9 @@ MYSQL = Server(
     adds_keys=("sql_require_primary_key", _UNSEEN),
     # The old one is gone since 8.4.
     log_status=("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"),
-    optional=(_NATIVE_KEYS, _APPLIED, _UNSEEN),
+    optional=(_NATIVE_KEYS, _APPLIED, _UNSEEN, _SHOWS_UNSEEN),
+    # Else the catalog leaves keys out that nobody named, and the log has them.
+    shows=(_SHOWS_UNSEEN,),
     log_settings=(*_LOG_SETTINGS, *_OF_MYSQL),
     leaves_applied=False,
     identity="server_uuid",
