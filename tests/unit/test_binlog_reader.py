@@ -1,4 +1,4 @@
-"""Where events of the binary log end is known, also where the server leaves it out."""
+"""Events of the binary log, where a server leaves out how far they are, or columns of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from zlib import crc32
 import pytest
 
 from sluice.connections import ConnectionInfo
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events, reader
+from sluice.vendors.mariadb.capture.binlog.layouts import Described
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 
 ANNOTATE, HEARTBEAT = 160, 27
@@ -67,3 +70,18 @@ def test_events_have_the_places_that_they_have_in_their_file(monkeypatch, legacy
         (30, 4),
         (events.XID, 5),
     ]
+
+
+@pytest.mark.parametrize(
+    ("masks", "reads"),
+    [((0b1111, 0b1111), 4), ((0b0111, 0b0111), 3), ((0b1111, 0b0111), 0), ((0b0110, 0b0110), 0)],
+    ids=["all", "all that somebody sees", "others in the new ones", "not all that somebody sees"],
+)
+def test_rows_may_lack_what_no_catalog_has_and_nothing_else(masks, reads):
+    layout = Layout(1, TableName("d", "t"), ())
+    described = Described(layout, [lambda data, at: ("", at)] * 4, hidden=(3,))
+    update = (7).to_bytes(6, "little") + bytes(2) + pack("<HB", 2, 4) + bytes(masks)
+    found = described.of_rows(events.rows(31, update))
+    assert (len(found.reads) if found else 0) == reads
+    wider = pack("<6xHHB", 0, 2, 5) + b"\xff\xff"
+    assert described.of_rows(events.rows(31, wider)) is None

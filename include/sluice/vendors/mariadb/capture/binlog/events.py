@@ -137,7 +137,7 @@ class Rows:
 
     Attributes:
         action: I, U or D.
-        is_whole: every column is in each image.
+        present: a bit for each column that is in the images; 0 if old and new ones have others.
         tells_actions: what foreign keys change by it is in the log, too.
         data: images, one after the other.
     """
@@ -145,7 +145,7 @@ class Rows:
     table: int
     action: str
     columns: int
-    is_whole: bool
+    present: int
     tells_actions: bool
     data: memoryview
 
@@ -261,11 +261,11 @@ def rows(kind: int, data: bytes) -> Rows:
     if kind in _V2:
         reader.take(reader.number(2) - 2)
     columns = reader.packed()
-    masks = [reader.take(-(-columns // 8)) for _ in range(2 if kind in _UPDATES else 1)]
-    whole = (1 << columns) - 1
-    is_whole = all(int.from_bytes(mask, "little") & whole == whole for mask in masks)
+    sides = range(2 if kind in _UPDATES else 1)
+    masks = {int.from_bytes(reader.take(-(-columns // 8)), "little") & (1 << columns) - 1 for _ in sides}
+    present = masks.pop() if len(masks) == 1 else 0
     action = "I" if kind in _WRITES else "U" if kind in _UPDATES else "D"
-    return Rows(table, action, columns, is_whole, bool(flags & _TELLS_ACTIONS), reader.rest())
+    return Rows(table, action, columns, present, bool(flags & _TELLS_ACTIONS), reader.rest())
 
 
 def mapped(data: bytes) -> tuple[int, TableName]:

@@ -19,7 +19,7 @@ from sluice.model.logical_type import logical_type
 from sluice.model.names import TableName
 from sluice.vendors.managed import SETTING
 from sluice.vendors.mariadb.capture.binlog import events
-from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, TableMap
+from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, Rows, TableMap
 from sluice.vendors.mariadb.capture.binlog.values import FIXED, ColumnReader, Image, Reads, Unreadable, images, reader
 from sluice.vendors.mariadb.catalog.master_tables import PLAIN, MasterTable
 from sluice.vendors.mariadb.charsets import BINARY, Charsets
@@ -52,6 +52,16 @@ class Described:
     layout: Layout
     reads: list[Reads]
     hidden: tuple[int, ...] = ()
+
+    def of_rows(self, rows: Rows) -> Described | None:
+        """The same for these rows: MariaDB 11 leaves out columns that are in no catalog. None if they lack others."""
+        if rows.columns != len(self.reads):
+            return None
+        lacking = tuple(place for place in range(rows.columns) if not rows.present >> place & 1)
+        if lacking not in ((), self.hidden):
+            return None
+        reads = [reader for place, reader in enumerate(self.reads) if place not in lacking]
+        return Described(self.layout, reads) if lacking else self
 
     def images(self, data: bytes, *, paired: bool) -> list[Image]:
         """The images of an event, without columns that nobody sees. Raises Malformed."""

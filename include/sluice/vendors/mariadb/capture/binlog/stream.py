@@ -325,17 +325,16 @@ class Stream:
             raise Malformed("rows are in no transaction")
         rows = events.rows(found.kind, found.data)
         if self.server.logs_actions and not rows.tells_actions:
-            without = "changes without what foreign keys did by them (innodb_native_foreign_keys)"
-            raise not_rows(str(self.end), without)
+            raise not_rows(str(self.end), "changes without what foreign keys did by them (innodb_native_foreign_keys)")
         if rows.table not in self._maps:
             raise Malformed("rows are of a table that nothing described")
         known = self._maps[rows.table]
         if known is None:
             return
-        said, described = known
-        if not rows.is_whole or rows.columns != len(said.columns):
+        layout, described = known[1].layout, known[1].of_rows(rows)
+        if described is None:
             remedy = f"SET GLOBAL binlog_row_image = FULL; or, {SETTING}. Let no session set it otherwise. Then: "
-            self._lose(unclear(described.layout.name, "the log does not have all of their columns", remedy))
+            self._lose(unclear(layout.name, "the log does not have all of their columns", remedy))
             self._maps[rows.table] = None
             return
         action = Action(rows.action)
