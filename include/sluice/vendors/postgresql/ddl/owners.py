@@ -34,8 +34,9 @@ def expect_trusted_owners(connection: Connection, names: Iterable[TableName], ad
             f"the slave has tables or types of others: {', '.join(what for _, what, _ in found)}",
             "nothing was changed, since to write or read there runs code of their owners with the rights of "
             f"{connection.info.user}. See who made them, and why. If they are not meant, rename or drop them there: "
-            f"initial_update makes others. If they are, execute there: {'; '.join(one for _, _, one in found)}; or "
-            f"name them in `adopt` of the slave, if their owners may do all that this role may do: adopt: {entries}",
+            f"initial_update makes others. If they are, execute there, as a member of {connection.info.user}: "
+            f"{'; '.join(one for _, _, one in found)}; or name them in `adopt` of the slave, if their owners may do "
+            f"all that this role may do: adopt: {entries}",
         )
 
 
