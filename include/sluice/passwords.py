@@ -36,8 +36,9 @@ class _Kept:
     at: float
 
 
-# One thread fetches at a time: others then have what it has got.
+# Of one connection a thread fetches at a time: others then have what it has got. No connection waits for another one.
 _lock = threading.Lock()
+_fetching: dict[tuple[Any, ...], threading.Lock] = {}
 _kept: dict[tuple[Any, ...], _Kept] = {}
 
 
@@ -56,6 +57,8 @@ def password_of(info: ConnectionInfo, port: int, *, refused: str | None = None) 
         return info.password
     key = (info.host, info.port, info.login, *(str(info.extra.get(name)) for name in sorted(EXTRAS)))
     with _lock:
+        alone = _fetching.setdefault(key, threading.Lock())
+    with alone:
         kept = _kept.get(key)
         if kept is None or kept.at + _KEPT_S < time.monotonic() or kept.password == refused:
             kept = _kept[key] = _Kept(_fetch(info, port), time.monotonic())

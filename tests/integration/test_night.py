@@ -148,6 +148,8 @@ def test_an_error_that_passes_is_not_well_when_it_lasts(broken):
     set_back(broken, name)
     assert "SLC-036" in broken.standing("basel").publishing
     assert broken.standing("basel").condition is ReplicationCondition.UNPUBLISHED
+    broken.reader("control").execute("UPDATE lease SET succeeded_at = NULL WHERE name = %s", (name,))
+    assert "nothing was ever published" in broken.standing("basel").publishing
 
 
 def test_a_slave_is_late_beyond_the_limit_of_its_source(broken):

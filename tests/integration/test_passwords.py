@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 from urllib.parse import parse_qs, urlsplit
@@ -11,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from psycopg import sql
 from support.updating import load_here
+from support.waiting import until
 from support.world import SOURCE
 
 from sluice import passwords
@@ -179,6 +182,20 @@ def test_a_program_that_hangs_is_ended(server, vault, monkeypatch):
     vault.program.write_text("#!/bin/sh\nexec sleep 60\n")
     with pytest.raises(TransientError, match=r"SLC-691: .* printed none within 0.2 s"):
         connect(vault.over(server.create_database()), "test")
+
+
+def test_a_slow_program_holds_up_no_other_connection(vault):
+    slow, quick = (ConnectionInfo("postgres", name, login="app") for name in ("slow", "quick"))
+    os.mkfifo(vault.file)
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(passwords.password_of, vault.over(slow), 5432)
+        until(lambda: vault.times == 1)
+        vault.file = vault.file.with_name("other")
+        vault.file.write_text("quick")
+        assert passwords.password_of(vault.over(quick), 5432) == "quick"
+        assert not waiting.done()
+        vault.file.with_name("now").write_text("slow")
+        assert waiting.result() == "slow"
 
 
 def test_a_token_of_rds_is_signed_here(monkeypatch):

@@ -338,7 +338,8 @@ def for_publisher(context: Context, overview: ReplicationOverview) -> str:
     waits, last = context.capture_way(source).waiting, outcome.succeeded_at
     late = overview.quiet_s > context.config.source(source).late_after_s
     since = f"nothing is published since {_at(last)}" if last else "nothing was ever published"
-    if outcome.fails and (late or outcome.lasting):
+    # Without any success nothing tells for how long it fails.
+    if outcome.fails and (late or outcome.lasting or last is None):
         return f"{since}: the last run failed at {_at(outcome.failed_at)}. {waits}.\n{outcome.error}"
     if late and not overview.publishing:
         return (
