@@ -10,17 +10,18 @@ from sluice.spark.job import arguments, run_as_task
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__)
-    options.add_argument("--step", required=True, choices=["before", "after"], help="on which side of the upgrade")
+    options.add_argument("--step", required=True, choices=["before", "after", "after_copy"], help="on which side")
     options.add_argument("--events-aside", action="store_true", help="before: drop the event triggers meanwhile")
     options.add_argument("--who", required=True, help="who wants it")
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """One of the two steps."""
+    """One of the steps."""
     if options.step == "before":
         return upgrade_master.prepare(context, options.source, options.who, events_aside=options.events_aside)
-    return upgrade_master.take(context, options.source, options.who)
+    take = upgrade_master.take if options.step == "after" else upgrade_master.take_copy
+    return take(context, options.source, options.who)
 
 
 if __name__ == "__main__":

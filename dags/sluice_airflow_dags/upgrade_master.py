@@ -18,8 +18,11 @@ Then trigger it with the step **after**. It takes the new server only if it goes
 last segment, the transaction ids, the keys and the triggers. Else nothing is changed (SLC-962). Slaves go on where
 they were, and are not filled again. On the old server the step **after** gives the upgrade up.
 
-An in-place upgrade of a cloud runs `pg_upgrade`: experimental, we ran it on servers of our own. A logical copy, as a
-blue/green switch makes one, has other transaction ids and is refused.
+A **logical copy**, as a blue/green switch makes one, has other transaction ids. Stop all writers before the step
+*before*, copy, and go on with the step *after_copy* before anybody writes to the copy. Sluice is installed on it anew,
+and slaves are *to be compared*: trigger `verify`.
+
+In clouds this is experimental: we ran it on servers of our own.
 
 * **source**: the master database
 * **step**: before or after the upgrade
@@ -29,6 +32,7 @@ blue/green switch makes one, has other transaction ids and is refused.
 _STEPS = {
     "before": "before: publish what is queued, then wait",
     "after": "after: go on with the new server",
+    "after_copy": "after: go on with a logical copy",
 }
 
 

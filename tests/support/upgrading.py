@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from support.managed import Oldest
 from support.world import World
 
+from sluice.connections import ConnectionInfo
 from sluice.runtime import processes
 from sluice.runtime.postgres import Cluster
 
@@ -65,3 +66,18 @@ class Upgrade:
         """End both."""
         for server in (self.new, self.old):
             server.cluster.remove()
+
+
+def copy_logically(info: ConnectionInfo, server: Any, binaries: Path) -> ConnectionInfo:
+    """Copy a database into a new one of another server, whose owner owns all of it."""
+    made: ConnectionInfo = server.create_database()
+    dump = [binaries / "pg_dump", "--no-owner", "--no-privileges", *_address(info)]
+    done = subprocess.run(dump, env={**os.environ, "PGPASSWORD": info.password}, capture_output=True, check=True)
+    load = [binaries / "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", *_address(made)]
+    env = {**os.environ, "PGPASSWORD": made.password}
+    subprocess.run(load, env=env, input=done.stdout, capture_output=True, check=True)
+    return made
+
+
+def _address(info: ConnectionInfo) -> list[str]:
+    return [f"--host={info.host}", f"--port={info.port}", f"--username={info.login}", f"--dbname={info.database}"]

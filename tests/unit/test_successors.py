@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from sluice.capture.successors import expect_continued
+from sluice.capture.successors import expect_continued, expect_copy
 from sluice.errors import SluiceError
 from sluice.model.server_identity import ServerIdentity
 
-NOTED = ServerIdentity("a:7:3", 9, "hash", 5, "a", 1000, 70, "16401 16405", "PostgreSQL 15")
+NOTED = ServerIdentity("a:7:3", 9, "hash", 5, "a", 1000, 70, "16401 (0,7) 990", "PostgreSQL 15")
 NOW = replace(NOTED, incarnation="a:8:1", next_transaction=1030, last_key=80, version="PostgreSQL 18")
 
 
@@ -28,10 +28,17 @@ def test_a_server_with_all_that_the_old_one_had_goes_on():
         (replace(NOW, segment=8), "purged segment 8"),
         (replace(NOW, sha256="other"), "purged segment 9"),
         (replace(NOW, next_transaction=999), "set back to 999"),
-        (replace(NOW, tables="16500 16405"), "made anew"),
+        (replace(NOW, place="16401 (0,7) 1011"), "written there anew"),
         (replace(NOW, last_key=69), "set back to 69"),
     ],
 )
 def test_a_server_that_lacks_something_is_refused(now, said):
     with pytest.raises(SluiceError, match=f"SLC-962: .*{said}"):
         expect_continued("flights", NOTED, now, [])
+
+
+def test_what_was_copied_is_dropped_from_a_logical_copy_alone():
+    expect_copy("flights", NOTED, replace(NOW, place="16401 (0,1) 20"))
+    for now in (NOTED, replace(NOTED, epoch=6), NOW):
+        with pytest.raises(SluiceError, match=r"SLC-962: .*no logical copy"):
+            expect_copy("flights", NOTED, now)

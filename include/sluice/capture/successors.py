@@ -58,6 +58,21 @@ def expect_continued(
     return now
 
 
+def expect_copy(source: str, noted: ServerIdentity, now: ServerIdentity) -> None:
+    """See that what was installed on a server may be dropped, since it was copied from another one.
+
+    Raises:
+        SluiceError: SLC-962, it is that server itself, or goes on with its data.
+    """
+    if now.incarnation == noted.incarnation or not [*_differences(noted, now)]:
+        raise SluiceError(
+            962,
+            f"the server that the connection of {source} leads to is no logical copy: it has the transactions of the "
+            "one that was to be upgraded",
+            "nothing was changed. Let the connection lead to the copy; or trigger the DAG with the step `after`",
+        )
+
+
 def _differences(noted: ServerIdentity, now: ServerIdentity) -> Iterator[str]:
     if now.installation != noted.installation:
         yield "Sluice was installed on it anew"
@@ -67,8 +82,8 @@ def _differences(noted: ServerIdentity, now: ServerIdentity) -> Iterator[str]:
         yield "a publisher was at work on it since"
     if (now.segment, now.sha256) != (noted.segment, noted.sha256):
         yield f"it purged segment {now.segment} last, and the old one segment {noted.segment} of the change log"
-    if now.tables != noted.tables:
-        yield "its tables were made anew, as by a dump or a subscription"
+    if now.place != noted.place:
+        yield "its rows were written there anew, as by a dump or a subscription"
     if now.next_transaction < noted.next_transaction:
         yield f"its transaction ids are set back to {now.next_transaction}, from {noted.next_transaction}"
     if now.last_key < noted.last_key:

@@ -16,7 +16,7 @@ class ServerIdentity:
         installation: of Sluice on it; a copy of its data has the same.
         next_transaction: no transaction has this id yet, or a higher one.
         last_key: the last REPL_KEY that was drawn.
-        tables: ids that the server gave to tables of Sluice; those of replicated ones are as they were if these are.
+        place: of the row in the server's files, by the id of a table, and the transaction that wrote it.
         version: of the server, as it calls itself.
     """
 
@@ -27,5 +27,5 @@ class ServerIdentity:
     installation: str = ""
     next_transaction: int = 0
     last_key: int = 0
-    tables: str = ""
+    place: str = ""
     version: str = ""

@@ -135,8 +135,8 @@ def for_status(
     if doubtful and status not in (Status.UNCONFIGURED, Status.INCONSISTENT):
         again = shell.trigger("verify", source=pair.source, slaves=[pair.slave], tables=doubtful)
         yield (
-            f"{', '.join(doubtful)}: somebody emptied, rewrote or replaced it on {pair.slave}, beside the drain; "
-            f"rows may be gone.\nHINT: compare all its rows: {again}"
+            f"{', '.join(doubtful)}: somebody emptied, rewrote or replaced it on {pair.slave} beside the drain, or a "
+            f"logical copy took the master's place; rows may differ.\nHINT: compare all its rows: {again}"
         )
     if overview.rejected and status is not Status.UNCONFIGURED:
         changes = "change" if overview.rejected == 1 else "changes"
@@ -244,7 +244,9 @@ class SourceNotes:
 def for_source(context: Context, source: str) -> SourceNotes:
     """The notes of a source."""
     paused = context.publish_switch(source).find_pause()
-    stopped = _upgrade_note(context, source) or (_pause_note(context, source, paused) if paused else "")
+    if awaited := upgrades.find(context.store, source):
+        # Of its tables nothing can be said before there is a server.
+        return SourceNotes(f"{awaited.fact}.\nHINT: {awaited.hint}")
     try:
         database = context.source(source)
         try:
@@ -263,7 +265,8 @@ def for_source(context: Context, source: str) -> SourceNotes:
             return SourceNotes(gone, removed=True)
         waits = context.capture_way(source).waiting
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
-        return SourceNotes(stopped or unread)
+        return SourceNotes(_pause_note(context, source, paused) if paused else unread)
+    publishing = _pause_note(context, source, paused) if paused else ""
     loses = any(table.reason.loses for table in uncaptured)
     notes = [unwatched.note(context, source, table) for table in uncaptured]
     notes += [
@@ -271,7 +274,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
     ]
     notes += [f"to read it would run code of others: {code_note.fact}.\nHINT: {code_note.hint}" for code_note in code]
     growing = for_kept_log(context, source, kept)
-    return SourceNotes(stopped, tuple(notes), loses or bool(code), outdated, kept, growing)
+    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated, kept, growing)
 
 
 def for_removed(context: Context, source: str) -> str:
@@ -315,12 +318,6 @@ def outdated_events(source: str) -> str:
         f"`{shell.sluice('grants', source)}` again in its database: they run whenever somebody alters a table, and an "
         "older version made them less safe"
     )
-
-
-def _upgrade_note(context: Context, source: str) -> str:
-    """A note: the source waits for the server that an upgrade makes. Empty if it does not."""
-    awaited = upgrades.find(context.store, source)
-    return f"{awaited.fact}.\nHINT: {awaited.hint}" if awaited else ""
 
 
 def _pause_note(context: Context, source: str, by: Pause) -> str:

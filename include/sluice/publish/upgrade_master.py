@@ -7,7 +7,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from sluice.capture.reconcile import reconcile
-from sluice.capture.successors import expect_continued
+from sluice.capture.successors import expect_continued, expect_copy
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -15,7 +15,8 @@ from sluice.model.names import Pair
 from sluice.model.server_identity import ServerIdentity
 from sluice.publish.run import publish_rest
 from sluice.state.replication import UNDER_WAY
-from sluice.store import leases, replications, upgrades
+from sluice.store import kept_versions, known_differences, leases, replications, updates, upgrades
+from sluice.store.upgrades import AwaitedUpgrade
 from sluice.vendors.protocol.master import Source
 
 
@@ -75,11 +76,7 @@ def take(context: Context, source: str, who: str) -> dict[str, object]:
     Raises:
         SluiceError: SLC-961, nothing was prepared; SLC-962, it is another server. The slaves are as they were.
     """
-    if (awaited := upgrades.find(context.store, source)) is None:
-        raise _refusal(
-            f"{source} waits for no upgrade",
-            "nothing was changed; trigger `before` on the old server",
-        )
+    awaited = _find_awaited(context, source)
     with (
         leases.hold_lease(context.store, f"publish {source}") as lease,
         closing(_by_triggers(context, source).source(source)) as database,
@@ -108,6 +105,53 @@ def _expect_logged(context: Context, source: str, server: ServerIdentity) -> Non
             f"the connection of {source} leads to another server than the one that the change log was written from",
             "nothing was changed; on the new server trigger `after`. If a standby was promoted, let it publish first",
         )
+
+
+def take_copy(context: Context, source: str, who: str) -> dict[str, object]:
+    """Go on with a logical copy of the server that was noted, before applications write to it. Sluice is installed on
+    it anew: its transactions have other ids. Nothing tells that it has all rows, so each table is to be compared.
+
+    Returns:
+        as `prepare`.
+
+    Raises:
+        SluiceError: SLC-961, nothing was prepared; SLC-962, it is the same server, or an upgrade of its data.
+    """
+    awaited = _find_awaited(context, source)
+    with (
+        leases.hold_lease(context.store, f"publish {source}") as lease,
+        closing(context.source(source)) as database,
+    ):
+        now, noted, manifest = database.capture.state(), awaited.server, context.manifest(source)
+        if now and now.installation == noted.installation:
+            expect_copy(source, noted, now)
+            # What was copied of Sluice has captured what was copied, or has ids that are none here.
+            database.capture.remove(lambda: None)
+            now = None
+        if now is None:
+            database.capture.begin_behind(noted.last_key)
+            reconcile(context, source)
+        database.capture.claim(context.store.id)
+        database.capture.take_over(lease.epoch)
+        tail = manifest.tail()
+        manifest.rebase(database.capture.accept(lease.epoch, noted.segment, noted.sha256))
+        for slave in context.config.slaves_of(source):
+            pair = Pair(source, slave)
+            tables = [str(table) for table in context.watched_tables(source) if context.gives(pair, table)]
+            known_differences.doubt(context.store, pair, tail.last_ordinal if tail else 0, tables)
+        updates.forget(context.store, source)
+        kept_versions.keep_only(context.store, source, ())
+        server = _identify(database, source)
+        upgrades.end(context.store, source, f"after, on a copy, {server.version}", who, noted.incarnation)
+    event("goes on after an upgrade", source=source, before=noted.version, now=server.version)
+    compared = f"verify all rows of each slave: the DAG {context.config.dag_id('verify')}"
+    return _result(server, f"publishing goes on with {server.version}, behind segment {noted.segment}; {compared}")
+
+
+def _find_awaited(context: Context, source: str) -> AwaitedUpgrade:
+    if (awaited := upgrades.find(context.store, source)) is None:
+        raise _refusal(f"{source} waits for no upgrade", "nothing was changed; trigger `before` on the old server")
+    return awaited
 
 
 def _list_faults(database: Source, noted: ServerIdentity, last: int) -> list[str]:

@@ -48,6 +48,9 @@ class NoSuccessors:
         """None: it would tell nothing."""
         return None
 
+    def begin_behind(self, last_key: int) -> None:
+        """Nothing: no server takes the place of another."""
+
     def set_events_aside(self) -> list[str]:
         """Nothing: no server is upgraded with a source on it."""
         return []

@@ -146,6 +146,9 @@ class Capture(Protocol):
         no successors (`SourceState.succeeds`).
         """
 
+    def begin_behind(self, last_key: int) -> None:
+        """Let an installation that is still to be made draw no REPL_KEY up to this one."""
+
     def set_events_aside(self) -> list[str]:
         """Drop what sees DDL as it happens, until bootstrap makes it again; the names of others' that stay."""
 

@@ -122,6 +122,16 @@ def upgrade(connection: Connection, resources: Resources, wanted: WatchSettings)
     connection.commit()
 
 
+def begin_behind(connection: Connection, resources: Resources, last_key: int) -> None:
+    """Make the sequence of an installation that is still to be made, behind a key. Layouts that the control store has
+    are known by their keys.
+    """
+    ownership.make_schema(connection, resources)
+    parts = parts_of(resources)
+    connection.execute(composed("capture/install/010_seq", **parts))
+    connection.execute(composed("capture/registry/begin_behind", **parts), {"last_key": last_key})
+
+
 def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
     """The version that is there. One bootstrap of a prefix at a time."""
     ownership.refuse_strange(connection, resources)

@@ -37,7 +37,7 @@ def server_state(connection: Connection, parts: Mapping[str, sql.Composable]) ->
     if row is None or reached is None:
         return None
     incarnation, segment, sha256, epoch = row
-    next_transaction, last_key, tables = reached
+    next_transaction, last_key, place = reached
     # As a number: the text is the server's, and would speak on our pages.
     major, minor = divmod(connection.info.server_version, 10_000)
     return ServerState(
@@ -48,7 +48,7 @@ def server_state(connection: Connection, parts: Mapping[str, sql.Composable]) ->
         installation=incarnation.partition(":")[0],
         next_transaction=next_transaction,
         last_key=last_key,
-        tables=tables,
+        place=place,
         version=f"PostgreSQL {major}.{minor}",
     )
 

@@ -270,6 +270,11 @@ class QueueCapture:
         with translated("looking which server this is"):
             return server_state(self._session.open(), self.parts) if self.is_installed() else None
 
+    def begin_behind(self, last_key: int) -> None:
+        """Let an installation that is still to be made draw no REPL_KEY up to this one."""
+        with self._installing(None) as connection:
+            install.begin_behind(connection, self.resources, last_key)
+
     def set_events_aside(self) -> list[str]:
         """Drop the event triggers that the role may drop; the names of others."""
         with translated("dropping the event triggers"):
@@ -324,15 +329,10 @@ class QueueCapture:
             reclaim(self._session.open(), self.parts)
 
     def forget_layouts(self) -> None:
-        """Forget the columns of relations that are gone, once nothing of them is queued; and old lines of those that
-        are debugged. Not within a sweep.
-        """
+        """Forget the columns of relations that are gone, and old lines of the debug table. Not within a sweep."""
+        names = ("capture/ddl/forget_layouts", "capture/registry/trim_debug", "capture/registry/forget_functions")
         with translated("looking for relations that are gone"):
-            for name in (
-                "capture/ddl/forget_layouts",
-                "capture/registry/trim_debug",
-                "capture/registry/forget_functions",
-            ):
+            for name in names:
                 self._session.open().execute(composed(name, **self.parts))
 
     def understands(self, text: str) -> None:

@@ -1,0 +1,1 @@
+SELECT setval({seq_name}::regclass, greatest(%(last_key)s::bigint, 1))
