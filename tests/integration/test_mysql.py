@@ -22,6 +22,11 @@ def test_a_server_that_demands_a_key_or_adds_one_is_refused(mysql_server):
         mysql_server.execute(f"SET GLOBAL {name} = 1")
         with pytest.raises(SluiceError, match=rf"(?s)SLC-400: .* has {name} on.*SET PERSIST {name} = 0"):
             connect(info, "test")
+        account = f"{info.login}@'127.0.0.1'"
+        mysql_server.execute(f"GRANT SESSION_VARIABLES_ADMIN ON *.* TO {account}")
+        with closing(connect(info, "test")) as session:
+            assert execute(session, f"SELECT @@SESSION.{name}") == [("0",)]
+        mysql_server.execute(f"REVOKE SESSION_VARIABLES_ADMIN ON *.* FROM {account}")
         mysql_server.execute(f"SET GLOBAL {name} = 0")
     connect(info, "test").close()
 

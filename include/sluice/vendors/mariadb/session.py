@@ -38,6 +38,7 @@ _TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
 _LOCKS = 64
 # Without its decoders the driver gives texts as they are, and bytes for what is binary.
 _ENCODERS = dict(converters.encoders)
+_NO_RIGHT = 1227
 _LOST = (2013, "the session has ended")
 
 
@@ -267,16 +268,29 @@ def _expect_off(session: Connection, address: str) -> None:
     names = session.server.adds_keys
     if not names:
         return
-    (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
-    if held := [name for name, value in zip(names, found, strict=True) if value != "0"]:
+    (values,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
+    on = [name for name, value in zip(names, values, strict=True) if value != "0"]
+    if held := [name for name in on if not _turns_off(session, name)]:
         session.close()
         raise SluiceError(
             400,
             f"the server at {address} has {' and '.join(held)} on: it would refuse tables without a primary key, or "
             "give them a column that the master has not",
             f"nothing was written; set them off, as an administrator: "
-            f"{'; '.join(f'SET PERSIST {name} = 0' for name in held)}; or, {SETTING}",
+            f"{'; '.join(f'SET PERSIST {name} = 0' for name in held)}; or, {SETTING}. Or let Sluice set them off in "
+            "its own sessions: GRANT SESSION_VARIABLES_ADMIN ON *.* TO its account",
         )
+
+
+def _turns_off(session: Connection, name: str) -> bool:
+    """Set a variable off for this session; whether the account may."""
+    try:
+        execute(session, f"SET SESSION {name} = 0")
+    except pymysql.Error as error:
+        if error.args[0] != _NO_RIGHT:
+            raise
+        return False
+    return True
 
 
 def expect_kept(session: Connection, what: str, *names: str) -> None:
