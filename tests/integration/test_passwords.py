@@ -19,6 +19,7 @@ from support.world import SOURCE
 from sluice import passwords
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.state.replication import Status
 from sluice.vendors.address import parsed
 from sluice.vendors.mariadb.session import connect as connect_to_mariadb
 from sluice.vendors.mariadb.session import execute
@@ -128,6 +129,24 @@ def test_a_login_from_a_backend_that_expires_in_a_dump_is_retried_from_where_it_
     world.publish()
     world.drain()
     assert world.verify(initial=True) == {"zurich": 0}
+
+
+def test_a_slave_whose_login_expires_holds_up_no_other_one(updating):
+    world = updating(DDL, ["public.t"], {}, slaves=("zurich", "geneva"))
+    admin, login = world.session("control"), world.infos["zurich"].login
+    assert login != world.infos["geneva"].login
+    world.infos["zurich"] = replace(world.infos["zurich"], extra={"password_expires": True})
+    world.configure(lambda settings: None)
+    world.master.execute("INSERT INTO t SELECT n, n FROM generate_series(1, 500) AS n")
+
+    def load(job):
+        admin.execute(sql.SQL("ALTER ROLE {} PASSWORD 'new'").format(sql.Identifier(login)))
+        return load_here(job)
+
+    world.inhibit()
+    assert list(world.dump(load=load)["failed"]) == ["zurich"]
+    world.release()
+    assert (world.status("zurich"), world.status("geneva")) == (Status.INCONSISTENT, Status.TRANSITION)
 
 
 def test_the_control_store_gets_the_password_that_holds(build, vault):

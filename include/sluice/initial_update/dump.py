@@ -66,7 +66,7 @@ def dump(
 
     Raises:
         SluiceError: the source failed, or every slave did.
-        PasswordExpired: SLC-691, the password of a slave expired.
+        PasswordExpired: SLC-691, the passwords of all slaves that are left expired.
     """
     whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == ONLINE else UpdateEvent.LOADED
     with ExitStack() as stack:
@@ -104,10 +104,10 @@ def dump(
             return ended(how, _FillResult(failed, choices=asked.choices), again, unreachable)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
-        # The next try has another password, and goes on where this one was.
-        for error in filled.failed.values():
-            if isinstance(error, PasswordExpired):
-                raise error
+        # The next try has another password, and goes on where this one was. No slave that has all waits for that (R8).
+        expired = [error for error in filled.failed.values() if isinstance(error, PasswordExpired)]
+        if expired and not filled.well and len(expired) == len(filled.failed):
+            raise expired[0]
     return ended(whole if filled.well or already_loaded else UpdateEvent.FAIL, filled, choices, unreachable)
 
 
