@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 
 import pytest
 from support.changing_over import DDL, SLOTS, TABLES, expect_equal, write
+from support.managed import Managed
 from support.upgrading import Upgrade
 from support.waiting import until
 from support.world import CAPTURES, SOURCE, World
@@ -60,10 +62,10 @@ def upgraded(server, oldest, tmp_path_factory):
             tmp_path_factory.mktemp("world") / "world",
             DDL,
             TABLES,
-            elsewhere={"master": upgrade.old},
+            elsewhere={"master": Managed(upgrade.old) if name == "administrator" else upgrade.old},
             source={"capture": "log" if name == "log" else "triggers"},
         )
-        for name in ("triggers", "log", "unprepared", "given up", "refused")
+        for name in ("triggers", "log", "unprepared", "given up", "refused", "administrator")
     }
     said = {}
     for name, world in made.items():
@@ -116,6 +118,16 @@ def test_slaves_go_on_with_the_upgraded_server_and_writers_hardly_wait(upgraded,
         assert session.execute("SELECT count(*) FROM pg_event_trigger").fetchone() == (6,)
         slots = session.execute(SLOTS).fetchone()
     assert slots == (int(capture == "log"),)
+
+
+def test_an_administrator_that_is_no_superuser_goes_on_by_the_job(upgraded):
+    world = upgraded[0]["administrator"]
+    ended = world.job("upgrade_master", "--step=after", "--who=alice")
+    assert ended.returncode == 0, ended.stderr
+    assert "publishing goes on with PostgreSQL 18" in json.loads(ended.stdout.splitlines()[-1])["note"]
+    write(world, 50)
+    expect_equal(world)
+    assert world.standing().well
 
 
 def test_a_server_that_nobody_prepared_is_refused(upgraded):

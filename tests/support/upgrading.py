@@ -68,10 +68,10 @@ class Upgrade:
             server.cluster.remove()
 
 
-def copy_logically(info: ConnectionInfo, server: Any, binaries: Path) -> ConnectionInfo:
-    """Copy a database into a new one of another server, whose owner owns all of it."""
+def copy_logically(info: ConnectionInfo, server: Any, binaries: Path, *options: str) -> ConnectionInfo:
+    """Copy a database into a new one of another server, whose owner owns all of it; with options of pg_dump."""
     made: ConnectionInfo = server.create_database()
-    dump = [binaries / "pg_dump", "--no-owner", "--no-privileges", *_address(info)]
+    dump = [binaries / "pg_dump", "--no-owner", "--no-privileges", *options, *_address(info)]
     done = subprocess.run(dump, env={**os.environ, "PGPASSWORD": info.password}, capture_output=True, check=True)
     load = [binaries / "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", *_address(made)]
     env = {**os.environ, "PGPASSWORD": made.password}
