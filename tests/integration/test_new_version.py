@@ -169,6 +169,9 @@ def test_the_old_server_is_refused_afterwards_and_slaves_stay_as_they_are(upgrad
     worlds, upgrade, *_ = upgraded
     world = worlds["triggers"]
     world.catch_up()
+    # Also once the next upgrade was begun, and given up.
+    upgrade_master.prepare(world.context, SOURCE, "alice")
+    upgrade_master.take(world.context, SOURCE, "alice")
     upgrade.old.start()
     upgrade.lead(world, upgrade.old)
     for begin in (world.publish, lambda: bootstrap(world.context, SOURCE)):

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sluice.capture.successors import expect_continued, expect_copy
+from sluice.capture.successors import expect_continued, expect_copy, expect_newest
 from sluice.errors import SluiceError
 from sluice.model.server_identity import ServerIdentity
+from sluice.vendors.postgresql.capture.server_state import ServerState
 
 NOTED = ServerIdentity("a:7:3", 9, "hash", 5, "a", 1000, 70, "16401 (0,7) 990", "PostgreSQL 15")
 NOW = replace(NOTED, incarnation="a:8:1", next_transaction=1030, last_key=80, version="PostgreSQL 18")
@@ -42,3 +43,10 @@ def test_what_was_copied_is_dropped_from_a_logical_copy_alone():
     for now in (NOTED, replace(NOTED, epoch=6), NOW):
         with pytest.raises(SluiceError, match=r"SLC-962: .*no logical copy"):
             expect_copy("flights", NOTED, now)
+
+
+def test_a_server_that_was_replaced_is_refused_unless_the_log_goes_on_with_it_again():
+    state = ServerState("a:7:3", 9, "hash")
+    expect_newest("flights", state, "a:7:3", "a:7:3")
+    with pytest.raises(SluiceError, match="SLC-552"):
+        expect_newest("flights", state, "a:8:1", "a:7:3")

@@ -20,7 +20,8 @@ def expect_newest(source: str, state: SourceState, logged: str, former: str | No
     Raises:
         SluiceError: SLC-552, it was.
     """
-    if state.is_succeeded_by(logged) or state.incarnation == former:
+    # People may have gone back to it, by a rebase.
+    if state.incarnation != logged and (state.is_succeeded_by(logged) or state.incarnation == former):
         raise SluiceError(
             552,
             f"the connection of {source} leads to the old server: it is {state.incarnation}, and the log goes on with "

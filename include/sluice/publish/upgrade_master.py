@@ -35,12 +35,7 @@ def prepare(context: Context, source: str, who: str, *, events_aside: bool = Fal
     Raises:
         SluiceError: SLC-961, it cannot be prepared; nothing was changed then.
     """
-    for slave in context.config.slaves_of(source):
-        if (status := replications.get(context.store, Pair(source, slave)).status) in UNDER_WAY:
-            raise _refusal(
-                f"slave {slave} of {source} is {status}",
-                "nothing was changed; wait until its initial update is over, or end it",
-            )
+    _expect_no_update(context, source)
     with closing(context.source(source)) as database:
         _expect_logged(context, source, _identify(database, source))
     captured = _by_triggers(context, source)
@@ -55,11 +50,14 @@ def prepare(context: Context, source: str, who: str, *, events_aside: bool = Fal
         publish_rest(captured, source, database, lease)
         if events_aside and (left := database.capture.set_events_aside()):
             drop = "; ".join(f"DROP EVENT TRIGGER {name}" for name in left)
+            then = "" if captured is context else " after the DAG bootstrap"
             raise _refusal(
                 f"event triggers on the master of {source} are another role's: {', '.join(left)}",
-                f"nothing is lost, and publishing goes on; let that role type: {drop};",
+                f"nothing is lost, and publishing goes on{then}; let that role type: {drop};",
             )
         server = _identify(database, source)
+        # To publish may have taken long.
+        _expect_no_update(context, source)
         upgrades.await_server(context.store, lease, source, server, who)
     event("waits for an upgrade", source=source, server=server.version, segment=server.segment)
     return _result(server, f"segment {server.segment} is the last one of {server.version}; it may be upgraded now")
@@ -95,6 +93,15 @@ def take(context: Context, source: str, who: str) -> dict[str, object]:
     upgrades.end(context.store, source, f"after, on {server.version}", who, replaced)
     event("goes on after an upgrade", source=source, before=awaited.server.version, now=server.version)
     return _result(server, f"publishing goes on with {server.version}, behind segment {server.segment}")
+
+
+def _expect_no_update(context: Context, source: str) -> None:
+    for slave in context.config.slaves_of(source):
+        if (status := replications.get(context.store, Pair(source, slave)).status) in UNDER_WAY:
+            raise _refusal(
+                f"slave {slave} of {source} is {status}",
+                "nothing is lost; wait until its initial update is over, or end it",
+            )
 
 
 def _expect_logged(context: Context, source: str, server: ServerIdentity) -> None:

@@ -49,10 +49,12 @@ class AwaitedUpgrade:
 
 def await_server(store: Store, held: Lease, source: str, server: ServerIdentity, who: str) -> None:
     """Let a source wait for the server that goes on from this one. Raises FencedError SLC-050, somebody took over."""
+    replaced = former(store, source)
     with store.begin() as connection:
         leases.expect_held(connection, held)
         since = connection.execute(select(func.clock_timestamp())).scalar_one()
-        values = {"upgrade": {"server": asdict(server), "actor": who, "since": since.isoformat()}}
+        awaited = {"server": asdict(server), "actor": who, "since": since.isoformat(), "former": replaced}
+        values = {"upgrade": awaited}
         new = insert(publisher).values(source=source, **values)
         connection.execute(new.on_conflict_do_update(index_elements=["source"], set_=values))
         _audit(connection, source, f"before, on {server.version}", who)
@@ -91,7 +93,7 @@ def end(store: Store, source: str, how: str, who: str, replaced: str | None = No
     """
     if find(store, source) is None:
         return
-    values = {"former": replaced} if replaced else None
+    values = {"former": replaced or former(store, source)}
     with store.begin() as connection:
         connection.execute(publisher.update().where(publisher.c.source == source).values(upgrade=values))
         _audit(connection, source, how, who)
