@@ -43,6 +43,10 @@ def test_what_was_copied_is_dropped_from_a_logical_copy_alone():
     for now in (NOTED, replace(NOTED, epoch=6), NOW):
         with pytest.raises(SluiceError, match=r"SLC-962: .*no logical copy"):
             expect_copy("flights", NOTED, now)
+    for segment, sha256 in ((0, ""), (9, "hash")):
+        expect_copy("flights", NOTED, replace(NOW, installation="b", segment=segment, sha256=sha256))
+    with pytest.raises(SluiceError, match=r"SLC-962: .*another source"):
+        expect_copy("flights", NOTED, replace(NOW, installation="b", segment=4, sha256="other"))
 
 
 def test_a_server_that_was_replaced_is_refused_unless_the_log_goes_on_with_it_again():

@@ -60,11 +60,22 @@ def expect_continued(
 
 
 def expect_copy(source: str, noted: ServerIdentity, now: ServerIdentity) -> None:
-    """See that what was installed on a server may be dropped, since it was copied from another one.
+    """See that what was installed on a server may be dropped, since it was copied from another one, or made by an
+    earlier try.
 
     Raises:
-        SluiceError: SLC-962, it is that server itself, or goes on with its data.
+        SluiceError: SLC-962, it is that server itself, or goes on with its data; another source is captured there.
     """
+    if now.installation != noted.installation and (now.segment, now.sha256) not in (
+        (0, ""),
+        (noted.segment, noted.sha256),
+    ):
+        raise SluiceError(
+            962,
+            f"the server that the connection of {source} leads to is no logical copy: another source is captured there",
+            "nothing was changed. Let the connection lead to the copy, and type: "
+            f"{shell.trigger('upgrade_master', source=source, step='after_copy')}",
+        )
     if now.incarnation == noted.incarnation or not [*_differences(noted, now)]:
         raise SluiceError(
             962,

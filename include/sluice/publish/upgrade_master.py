@@ -130,8 +130,9 @@ def take_copy(context: Context, source: str, who: str) -> dict[str, object]:
         closing(context.source(source)) as database,
     ):
         now, noted, manifest = database.capture.state(), awaited.server, context.manifest(source)
-        if now and now.installation == noted.installation:
+        if now:
             expect_copy(source, noted, now)
+        if now and now.installation == noted.installation:
             # What was copied of Sluice has captured what was copied, or has ids that are none here.
             database.capture.remove(lambda: None)
             now = None
