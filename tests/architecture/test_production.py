@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-EXTRAS = ("postgresql", "iceberg", "mariadb", "oracle", "spark", "connect")
+EXTRAS = ("postgresql", "iceberg", "mariadb", "aws", "oracle", "spark", "connect")
 SHIPPED = ("dags", "include", "plugins", "spark_jobs")
 # They run on a machine of a developer, where every package is.
 EMBEDDED = ("include/sluice/bench", "include/sluice/demo", "include/sluice/dev", "include/sluice/runtime")
