@@ -8,11 +8,11 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.two_servers import TwoServers
 from support.waiting import until
 from support.world import World
 
@@ -27,7 +27,7 @@ _UNREADY = "SELECT count(*) FROM pg_replication_slots WHERE failover AND (tempor
 _AS_FAR = "SELECT confirmed_flush_lsn - '0/0' FROM pg_replication_slots WHERE failover ORDER BY slot_name"
 
 
-class Pair:
+class Pair(TwoServers):
     """Two servers.
 
     Args:
@@ -96,18 +96,6 @@ class Pair:
         """The standby takes writes; the old one goes on, too."""
         with self.new.cluster.admin() as new:
             assert new.execute("SELECT pg_promote()").fetchone() == (True,)
-
-    def lead(self, world: World, server: Any) -> None:
-        """Let the connection of a world's master lead to one of them."""
-        world.infos = {**world.infos, "master": replace(world.infos["master"], port=server.cluster.port)}
-        world._servers["master"] = server
-        world.configure(lambda _: None)
-        world.reconnect("master")
-
-    def remove(self) -> None:
-        """End both."""
-        for one in (self.new, self.old):
-            one.cluster.remove()
 
 
 @contextmanager

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from support.managed import Oldest
-from support.world import World
+from support.two_servers import TwoServers
 
 from sluice.connections import ConnectionInfo
 from sluice.runtime import processes
@@ -22,7 +21,7 @@ class Newest(Cluster):
     locale: ClassVar = [*Oldest.locale, "--no-data-checksums"]
 
 
-class Upgrade:
+class Upgrade(TwoServers):
     """Two servers, of which one runs at a time.
 
     Args:
@@ -54,18 +53,6 @@ class Upgrade:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         self.new.start()
-
-    def lead(self, world: World, server: Any) -> None:
-        """Let the connection of a world's master lead to one of them."""
-        world.infos = {**world.infos, "master": replace(world.infos["master"], port=server.cluster.port)}
-        world._servers["master"] = server
-        world.configure(lambda _: None)
-        world.reconnect("master")
-
-    def remove(self) -> None:
-        """End both."""
-        for server in (self.new, self.old):
-            server.cluster.remove()
 
 
 def copy_logically(info: ConnectionInfo, server: Any, binaries: Path, *options: str) -> ConnectionInfo:
