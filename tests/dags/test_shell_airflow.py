@@ -20,8 +20,6 @@ from sluice.context import Context
 from sluice.errors import ConfigError
 from sluice.model.requester import Requester
 from sluice.monitor import check
-from sluice.runtime.paths import RuntimePaths
-from sluice.runtime.state import RuntimeState
 from sluice_airflow import requesters
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
@@ -217,14 +215,3 @@ def test_without_any_airflow_it_is_said_that_nothing_runs(sluice, monkeypatch, t
     for words in (["airflow", "version"], ["status"], ["check"], ["pause", "flights", "zurich"]):
         code, said = sluice(*words)
         assert (code, "SLC-912: Sluice is not running" in said, "./sluice up" in said) == (1, True, True), words
-
-
-def test_what_starts_it_again_names_the_configuration_that_it_had(sluice, monkeypatch, tmp_path):
-    for name in [name for name in os.environ if name.startswith("AIRFLOW")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("SLUICE_HOME", str(tmp_path))
-    monkeypatch.delenv("SLUICE_CONFIG", raising=False)
-    monkeypatch.delenv(SEALED_ENV)
-    RuntimeState(RuntimePaths.from_environment()).set_configuration(tmp_path / "my shop.yaml")
-    code, said = sluice("status")
-    assert (code, f"type: SLUICE_CONFIG='{tmp_path}/my shop.yaml' ./sluice up;" in said) == (1, True), said

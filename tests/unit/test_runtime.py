@@ -17,7 +17,7 @@ from support.waiting import until
 
 from sluice.config import configuration, configuration_text, pools
 from sluice.errors import ConfigError, SluiceError
-from sluice.runtime import ports, postgres_dirs
+from sluice.runtime import ports, postgres_dirs, up
 from sluice.runtime.guarded import expect_guarded
 from sluice.runtime.handle import Runtime
 from sluice.runtime.paths import RuntimePaths, write_private
@@ -86,6 +86,19 @@ def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout,
 def test_what_was_started_is_kept_with_its_configuration(layout, tmp_path):
     RuntimeState(layout).set_configuration(tmp_path)
     assert RuntimeState(layout).configuration == str(tmp_path)
+
+
+def test_it_starts_with_the_configuration_of_last_time(layout, monkeypatch, tmp_path):
+    shop = tmp_path / "shop.yaml"
+    shop.touch()
+    for given, has in (("", configuration_text.path()), (shop, shop), ("", shop)):
+        monkeypatch.setenv(configuration_text.CONFIG_ENV, str(given))
+        up._remember_configuration(RuntimeState(layout))
+        assert (configuration_text.path(), Path(RuntimeState(layout).configuration)) == (has, has)
+    shop.unlink()
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, "")
+    up._remember_configuration(RuntimeState(layout))
+    assert configuration_text.path() != shop, "it is gone"
 
 
 def test_progress_says_every_while_what_is_still_going_on():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,7 +15,6 @@ from sluice.connections import KEY_FILE_ENV, NO_DATABASE, SEALED_ENV, open_seale
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.runtime.paths import RuntimePaths
-from sluice.runtime.state import RuntimeState
 from sluice.runtime.up import find_running
 
 
@@ -71,19 +69,12 @@ def airflow_environment() -> dict[str, str]:
         raise SluiceError(
             912,
             "Sluice is not running, or not all of it, and this shell leads to no other Airflow",
-            f"type: {_up()}; or, for an Airflow of your own, run this where its environment is set (AIRFLOW_HOME, "
+            "type: ./sluice up; or, for an Airflow of your own, run this where its environment is set (AIRFLOW_HOME, "
             "AIRFLOW__...)",
         )
     folders = paths.import_folders("include", "plugins")
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [*folders, env.get("PYTHONPATH")]))
     return env
-
-
-def _up() -> str:
-    """The command that starts it with its last configuration, since `up` begins with the default."""
-    had = RuntimeState(RuntimePaths.from_environment()).configuration
-    same = not had or Path(had) == Path(configuration_text.place()).resolve()
-    return "./sluice up" if same else f"{configuration_text.CONFIG_ENV}={shlex.quote(had)} ./sluice up"
 
 
 def expect_database(asked: subprocess.CompletedProcess[str]) -> None:

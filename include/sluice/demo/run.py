@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -53,6 +54,8 @@ def run(*, once: bool, files: bool = False) -> int:
     """
     progress = Progress()
     _expect_own_configuration()
+    # Whatever was started in this home before.
+    os.environ[configuration_text.CONFIG_ENV] = str(configuration_text.path().resolve())
     try:
         runtime = up(progress, lambda cluster: _load(cluster, progress))
         outcome = _show(runtime, progress, files=files)

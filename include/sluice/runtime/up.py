@@ -7,6 +7,7 @@ made for one start. PostgreSQL stays if it runs. Independent parts start side by
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,13 @@ def _cluster(layout: RuntimePaths) -> Cluster:
     return Cluster(layout.postgres, layout.log("postgres"))
 
 
+def _remember_configuration(state: RuntimeState) -> None:
+    """Start with the configuration of last time, unless this process was given another one."""
+    if not os.environ.get(configuration_text.CONFIG_ENV) and Path(state.configuration).is_file():
+        os.environ[configuration_text.CONFIG_ENV] = state.configuration
+    state.set_configuration(configuration_text.path().resolve())
+
+
 def _complete(state: RuntimeState, cluster: Cluster) -> bool:
     names = (*airflow.SERVICES, spark_connect.NAME)
     return all(state.find_running(name) for name in names) and cluster.service() is not None
@@ -111,7 +119,7 @@ def _start(
     before_airflow: Callable[[Cluster], None] | None,
     progress: Progress,
 ) -> None:
-    state.set_configuration(configuration_text.path().resolve())
+    _remember_configuration(state)
     _choose_ports(state, cluster, progress)
     spark_connect.make_token(layout)
     airflow.make_secrets(layout)
