@@ -92,7 +92,14 @@ def login_error(info: ConnectionInfo, error: SluiceError, *, is_refused: bool) -
 
 
 def _is_on(info: ConnectionInfo, name: str) -> bool:
-    return str(info.extra.get(name, "")).lower() == "true"
+    said = str(info.extra.get(name) or False).lower()
+    if said not in ("true", "false"):
+        raise ConfigError(
+            17,
+            f"`{name}` of the connection to {info.host} is neither true nor false",
+            f"nothing was opened; type: {shell.connect('ID')}",
+        )
+    return said == "true"
 
 
 def _fetch(info: ConnectionInfo, port: int) -> str:

@@ -196,6 +196,13 @@ def test_a_program_that_gives_none_is_told(server, vault, command, told):
         connect(info, "test")
 
 
+def test_a_switch_that_is_none_is_told(server):
+    for name in ("iam", "password_expires"):
+        info = replace(server.create_database(), password="x", extra={name: 1})
+        with pytest.raises(ConfigError, match=f"SLC-017: `{name}` of .* is neither true nor false"):
+            connect(info, "test")
+
+
 def test_a_program_that_hangs_is_ended(server, vault, monkeypatch):
     monkeypatch.setattr(passwords, "_PATIENCE_S", 0.2)
     vault.program.write_text("#!/bin/sh\nexec sleep 60\n")
