@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 
 import pytest
 import yaml
@@ -24,6 +25,9 @@ from sluice.monitor.signals import (
     CONFLICTS,
     DELIVERED,
     DIFFERENT,
+    DRAIN_FAILING,
+    DRAIN_SUCCESS,
+    FAILING,
     HOLDBACK,
     KEPT_LOG,
     LAG,
@@ -33,6 +37,7 @@ from sluice.monitor.signals import (
     REJECTED,
     SIGNALS,
     STATUS,
+    SUCCESS,
     SWEEP,
     WELL,
     Sample,
@@ -94,6 +99,9 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     assert found.pop((BATCH.name, zurich)) > 0
     assert (BATCH.name, geneva) not in found, "it was given nothing yet"
     assert found.pop((SWEEP.name, source)) > 0
+    successes = [found.pop((SUCCESS.name, source)), found.pop((DRAIN_SUCCESS.name, zurich))]
+    assert all(0 < time.time() - at < 600 for at in successes)
+    assert (found[FAILING.name, source], found[DRAIN_FAILING.name, zurich]) == (0, 0)
     assert found.pop((LOG_BYTES.name, source)) == world.context.manifest("flights").bytes()
     assert {key: value for key, value in found.items() if value} == {
         (STATUS.name, f'{zurich},status="NORMAL"'): 1,
