@@ -45,7 +45,7 @@ def test_what_airflow_lacks_is_named_and_init_makes_it(no_pools, context, tmp_pa
         "from sluice_airflow_dags import sluice_dags",
         f"sluice_dags({str(configuration_text.path().absolute())!r})",
     )
-    assert check._airflow(context).startswith("Airflow has all 4 pools and 14 DAGs")
+    assert check._airflow(context).startswith("Airflow has all 4 pools and 15 DAGs")
     init.main()
     assert capsys.readouterr().out == f"there: the DAG file {folder / 'sluice_replication.py'}\n"
 

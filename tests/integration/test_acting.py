@@ -173,7 +173,9 @@ def test_what_others_made_under_a_name_of_the_masters_is_filled_only_once_somebo
     assert "SLC-664" in found.text
     assert "name them in `adopt`" in found.text
     eve.execute("RESET SESSION AUTHORIZATION")
-    eve.execute(refused.value.hint.split("execute there: ")[1].split("; or name")[0])
+    eve.execute(
+        refused.value.hint.partition("execute there, as a member of ")[2].partition(": ")[2].partition("; or name")[0]
+    )
     world.update()
     assert world.verify(initial=True) == {"zurich": 0}
 

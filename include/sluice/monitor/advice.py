@@ -253,6 +253,9 @@ def for_source(context: Context, source: str) -> SourceNotes:
             installed = database.capture.is_installed()
             if not installed and (gone := _removal_note(context, source)):
                 return SourceNotes(gone, removed=True)
+            if installed:
+                # It sees that a log does not lead on, before a publisher does.
+                database.capture.queued()
             uncaptured = database.capture.unwatched(context.watch_settings(source).named_tables)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []

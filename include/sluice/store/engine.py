@@ -8,6 +8,7 @@ from functools import cache, cached_property
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
+from psycopg.types.json import set_json_dumps, set_json_loads
 from sqlalchemy import Connection, Engine, column, create_engine, event, exc, func, literal, select, table, text
 from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.pool import QueuePool
@@ -175,6 +176,9 @@ class Store:
     ) -> psycopg.Connection[tuple[object, ...]]:
         """Open a session for the event `do_connect` of SQLAlchemy."""
         session = self.session()
+        # SQLAlchemy hands them to sessions that it opens itself.
+        set_json_dumps(json_text.dumps, session)
+        set_json_loads(json_text.loads, session)
         session.autocommit = False
         # A pooler may give the next transaction to another session, where nothing is prepared.
         session.prepare_threshold = None
