@@ -119,7 +119,7 @@ def test_a_publisher_that_fails_at_each_run_is_not_well_until_one_succeeds(broke
     broken.drain("basel")
     assert broken.standing("basel").well
     broken.master.execute("INSERT INTO t VALUES (2, 'b')")
-    broken.master.execute("ALTER TABLE repl.repl_queue RENAME TO repl_queue_of_before")
+    broken.master.execute("ALTER TABLE repl.repl_state RENAME COLUMN sha256 TO before")
     for _ in range(2):
         with pytest.raises(SluiceError) as raised:
             broken.publish()
@@ -128,8 +128,9 @@ def test_a_publisher_that_fails_at_each_run_is_not_well_until_one_succeeds(broke
     assert not told.well
     assert told.condition is ReplicationCondition.UNPUBLISHED
     assert f"{raised.value}" in told.publishing, "the error, whatever holds its lease"
+    assert f"at once: airflow dags trigger publish__{SOURCE}" in told.publishing
     assert told.publisher.fails
-    broken.master.execute("ALTER TABLE repl.repl_queue_of_before RENAME TO repl_queue")
+    broken.master.execute("ALTER TABLE repl.repl_state RENAME COLUMN before TO sha256")
     broken.publish()
     broken.drain("basel")
     told = broken.standing("basel")

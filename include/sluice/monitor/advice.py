@@ -15,7 +15,7 @@ from sluice.capture import unwatched
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.model.kept_log import KeptLog
-from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair, TableName
+from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair, TableName, dag_id
 from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
@@ -340,7 +340,8 @@ def for_publisher(context: Context, overview: ReplicationOverview) -> str:
     since = f"nothing is published since {_at(last)}" if last else "nothing was ever published"
     # Without any success nothing tells for how long it fails.
     if outcome.fails and (late or outcome.lasting or last is None):
-        return f"{since}: the last run failed at {_at(outcome.failed_at)}. {waits}.\n{outcome.error}"
+        again = f"Later runs try it again; at once: {shell.trigger(dag_id('', 'publish', source))}"
+        return f"{since}: the last run failed at {_at(outcome.failed_at)}. {waits}.\n{outcome.error}. {again}"
     if late and not overview.publishing:
         return (
             f"{since}: no run of its publisher is at work. {waits}.\n"

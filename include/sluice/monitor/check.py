@@ -289,9 +289,10 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     elif outdated:
         ddl = advice.outdated_events(name).replace("\nHINT: ", "; ")
     else:
+        without = "nothing is published" if context.capture_way(name).from_log else "DDL is found by polling"
         ddl = (
-            "DDL is found by polling, since the role may not create event triggers; let who may, on plain PostgreSQL a "
-            f"superuser, run the script of {shell.sluice('grants', name)}"
+            f"{without}, since the role may not create event triggers; let who may, on plain PostgreSQL a superuser, "
+            f"run the script of {shell.sluice('grants', name)}, again after bootstrap"
         )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     text = "; ".join(["answers", f"DbResources {made}", ddl, *map(unwatched.fact, left), *master.remarks])
