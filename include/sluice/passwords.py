@@ -162,7 +162,7 @@ def _sign(info: ConnectionInfo, port: int) -> str:
         client = boto3.session.Session(region_name=info.extra.get("region_name") or None).client("rds")
         token = client.generate_db_auth_token(DBHostname=info.host, Port=info.port or port, DBUsername=info.login)
     except (BotoCoreError, ClientError) as error:
-        # Its text may be that of a program that gives credentials.
+        # A program that gives credentials may have written its text.
         raise _failure(info, f"boto3 cannot sign it ({type(error).__name__})") from None
     return str(token)
 

@@ -108,7 +108,7 @@ def refusal(address: str, what: str, *, always: bool = False) -> SluiceError:
         690,
         f"a connection pooler at {address} {what}",
         "no row was read or written. Let the connection lead to the address of the server itself, which managed "
-        f"databases have beside that of their pooler; type: {shell.connect('ID')}{'' if always else other}",
+        f"databases have beside the address of their pooler; type: {shell.connect('ID')}{'' if always else other}",
     )
 
 

@@ -333,7 +333,7 @@ def _pause_note(context: Context, source: str, by: Pause) -> str:
 
 
 def for_publisher(context: Context, overview: ReplicationOverview) -> str:
-    """A note: no run of the publisher does what it is to do, by what the last ones achieved. Empty if one does."""
+    """A note: the last runs of the publisher achieved nothing, or none is at work. Empty if all is well."""
     source, outcome = overview.known.pair.source, overview.publisher_outcome
     waits, last = context.capture_way(source).waiting, outcome.succeeded_at
     late = overview.quiet_s > context.config.source(source).late_after_s

@@ -1,5 +1,5 @@
-"""A new major version of a master's server, whose slaves are not filled again: all is published from the old one, which
-is noted; the new one is taken if it goes on from there.
+"""A new major version of a master's server, without filling its slaves again. All is published from the old server,
+which is noted. The new server is taken if it goes on from there.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def take_copy(context: Context, source: str, who: str) -> dict[str, object]:
         if now:
             expect_copy(source, noted, now)
         if now and now.installation == noted.installation:
-            # What was copied of Sluice has captured what was copied, or has ids that are none here.
+            # The copied triggers captured the copied rows again. The copied transaction ids mean nothing here.
             database.capture.remove(lambda: None)
             now = None
         if now is None:

@@ -1,6 +1,6 @@
 """The last success and the last error of publishers and drains, in the rows of their leases.
 
-A run that fails at each try holds its lease and renews it: what it achieved tells more than that it is at work.
+A run that fails at each try holds its lease and renews it. So a lease alone does not tell whether work is done.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def note(
     """Say how far a publisher is.
 
     Args:
-        looked_s: so long ago it began the look after which everything was in the log; None if it is behind.
+        looked_s: the seconds since it began its last look, if everything was in the log after that; None if not.
         due_s: after so long the next look is due.
         sweep_s: so long its last sweep took that published something; what is known stays if there was none.
     """
@@ -53,7 +53,7 @@ def note(
     first: dict[str, Any] = {"queued": queued, "caught_up_at": now - timedelta(seconds=looked_s or 0.0)}
     first["due_at"] = now if looked_s is None else now + timedelta(seconds=due_s)
     first |= {} if sweep_s is None else {"sweep_s": sweep_s}
-    # What it has not caught up with may wait since it had last, whichever run that was.
+    # Changes may have waited since it last caught up, even if that was an earlier run.
     later = first | ({"caught_up_at": func.coalesce(publisher.c.caught_up_at, now)} if looked_s is None else {})
     new = insert(publisher).values(source=source, **first)
     with store.begin() as connection:

@@ -1,5 +1,5 @@
-"""A source whose server is to be upgraded: what that server was when the last of it was published. Until a server that
-goes on from there is taken, nothing is published.
+"""A source whose server is to be upgraded, with the identity of that server when the last of it was published. Nothing
+is published until a server is taken that goes on from there.
 """
 
 from __future__ import annotations

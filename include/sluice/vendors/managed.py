@@ -5,11 +5,11 @@ Sources: the documents of Amazon RDS and Aurora, Google Cloud SQL, and Azure Dat
 
 from __future__ import annotations
 
-# Behind what to set.
+# It follows the name of a setting.
 SETTING = (
     "where a provider runs the server, set it there: in the parameter group (RDS, Aurora), as a flag (Cloud SQL), or "
     "as a server parameter (Azure)"
 )
-# Those who end or give what belongs to somebody, and those whose rights only a server of one's own has.
+# People with the right to change an object, and with rights that an administrator may lack.
 OWNER = "its owner, or an administrator who may"
 SUPERUSER = "a superuser, or whom the provider lets"

@@ -212,7 +212,7 @@ MYSQL = Server(
     # The old one is gone since 8.4.
     log_status=("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"),
     optional=(_NATIVE_KEYS, _APPLIED, _UNSEEN, _SHOWS_UNSEEN),
-    # Else the catalog leaves keys out that nobody named, and the log has them.
+    # Otherwise the catalog leaves out the keys that the server added, and the log has them.
     shows=(_SHOWS_UNSEEN,),
     log_settings=(*_LOG_SETTINGS, *_OF_MYSQL),
     leaves_applied=False,

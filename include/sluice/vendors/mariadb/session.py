@@ -257,7 +257,7 @@ def _has(session: Connection, collation: str) -> bool:
 
 
 def _optional(session: Connection, names: Sequence[str]) -> set[str]:
-    """Those of these variables that the server has."""
+    """The variables among these that the server has."""
     if not names:
         return set()
     rows = execute(session, "SHOW GLOBAL VARIABLES WHERE variable_name IN %(names)s", {"names": names})
@@ -287,7 +287,7 @@ def _turns_off(session: Connection, name: str) -> bool:
     try:
         execute(session, f"SET SESSION {name} = 0")
     except pymysql.Error as error:
-        if error.args[0] != _NO_RIGHT:
+        if number_of(error) != _NO_RIGHT:
             raise
         return False
     return True

@@ -55,7 +55,7 @@ def _expect_none_refused(session: Connection, tried: Mapping[str, Callable[[], o
     raise ConfigError(
         262,
         f"the server refuses what sweeps, dumps or drains call: {'; '.join(refused.values())}",
-        "nothing was made. If somebody took these functions from everybody, whoever administers the server gives "
+        "nothing was made. If these functions were revoked from PUBLIC, the administrator of the server gives "
         f"them back: GRANT EXECUTE ON FUNCTION {functions} TO {role}; If the server itself refuses them, as clouds do "
         "where nothing decodes the WAL, let it be decoded there (rds.logical_replication = 1, "
         "cloudsql.logical_decoding = on, or wal_level = logical), and restart it",

@@ -2,7 +2,7 @@
 
 An incarnation is a text of three parts: the installation, the server, and its timeline. A promotion, or a restore to an
 earlier moment, begins a timeline, with a higher number. Where it begins none, as Aurora may not, and as a copy of the
-volumes does not, the segment that the server has on record tells alone: one that lacks what is listed is no source.
+volumes does not, the segment on the server's record alone tells it: a server without the listed segment is refused.
 """
 
 from __future__ import annotations
