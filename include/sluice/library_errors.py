@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sluice.errors import AGAIN, VALUES_ENV, SluiceError, TransientError, names
+from sluice.outside_text import say
 
 # A limit on the size of files ends as a disk does that is full.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -119,8 +120,8 @@ def tell(error: BaseException) -> SluiceError:
     """Write to standard error what an error means to people; behind its stack, if nothing foresees it."""
     known = unforeseen(error)
     if classify(error) is None:
-        traceback.print_exception(error)
-    print(known, file=sys.stderr, flush=True)
+        say("".join(traceback.format_exception(error)), file=sys.stderr, end="")
+    say(str(known), file=sys.stderr)
     return known
 
 

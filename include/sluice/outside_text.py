@@ -6,6 +6,8 @@ An error says them by `sluice.errors.sanitize`, and a page by `visible`: its tem
 from __future__ import annotations
 
 import re
+import sys
+from typing import TextIO
 
 # These would hide or rearrange what stands around them in a terminal or on a page, or hide themselves.
 _HIDING = re.compile(
@@ -24,6 +26,16 @@ MOST_SAID = 20_000
 def visible(text: str) -> str:
     """A text without characters that hide or rearrange what stands around them; lines and tabs stay."""
     return _HIDING.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def say(text: str = "", *, file: TextIO | None = None, end: str = "\n") -> None:
+    """Print a text on a terminal. All that commands print goes through here."""
+    print(visible(text), file=file, end=end, flush=True)
+
+
+def say_script(script: str) -> None:
+    """Print a script: for a program that reads it, letter by letter."""
+    print(visible(script) if sys.stdout.isatty() else script, flush=True)
 
 
 def in_one_line(text: str) -> str:

@@ -8,6 +8,7 @@ from importlib import import_module
 from sluice.bench.report import BenchReport
 from sluice.bench.server import LOG, TRIGGERS
 from sluice.errors import ConfigError
+from sluice.outside_text import say
 from sluice.runtime.terminal import Progress
 
 # The module of each bench; each has `measure(scale, progress) -> BenchReport`.
@@ -56,8 +57,8 @@ def run(name: str, scale: float = 1.0, capture: str = TRIGGERS) -> int:
     measure = import_module(f"sluice.bench.{BENCHES[name]}").measure
     report: BenchReport = measure(scale, Progress(), *([capture] if name in BY_LOG else ()))
     if report.table:
-        print(report.table)
-    print(report.line(), flush=True)
+        say(report.table)
+    say(report.line())
     return 0
 
 

@@ -26,7 +26,7 @@ from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError, Unanswered
 from sluice.model.names import Pair
 from sluice.monitor import run_progress
-from sluice.outside_text import visible
+from sluice.outside_text import say
 from sluice.runtime.terminal import Progress
 from sluice.store import replications
 from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
@@ -59,16 +59,16 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
             914, f"no choice of {dag} can be read in {str(conf)[:200]!r}", "write a JSON object; nothing was changed"
         )
     run = dags.trigger(dag, given | dags.conf(dag, words))
-    print(f"triggered: {run}")
+    say(f"triggered: {run}")
     if wait:
         try:
             with Progress(quiet=True).step(dag) as step:
                 follow = _follower(context, f"{context.config.dag_id(dag)}/{run}", step.update)
                 note = dags.wait(dag, run, follow)
         except KeyboardInterrupt:
-            print(f"\nThe run goes on in Airflow. To see how far it is, type: {shell.status()}", file=sys.stderr)
+            say(f"\nThe run goes on in Airflow. To see how far it is, type: {shell.status()}", file=sys.stderr)
             return 130
-        print(visible(note) or f"success: {run}")
+        say(note or f"success: {run}")
     return 0
 
 
@@ -101,12 +101,12 @@ def switch(source: str, slaves: Sequence[str], *, everyone: bool, publish: bool,
         command = dispatcher.standby if paused else dispatcher.activate
         command(context, dags, pair, replications.actor())
         dag = settings.dag_id("drain", source, pair.slave)
-        print(_pause_message(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
+        say(_pause_message(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
     if publish:
         dag = dags.switch("publish", source, paused=paused)
         way = context.capture_way(source)
         waiting = f"changes wait in {way.place}, {way.unread}"
-        print(_pause_message(dag, paused, waiting, shell.unpause_publish(source)))
+        say(_pause_message(dag, paused, waiting, shell.unpause_publish(source)))
     return 0
 
 
@@ -116,9 +116,9 @@ def _switch_all(context: Context, source: str, *, paused: bool) -> int:
     how = {"patience_s": 600.0}
     done = dispatcher.switch_source(context, context.dags(), source, command, replications.actor(), **how)
     for name in done.switched:
-        print(f"{'paused' if paused else 'unpaused'}: {context.config.dag_id('drain', source, name)}")
+        say(f"{'paused' if paused else 'unpaused'}: {context.config.dag_id('drain', source, name)}")
     for name, error in done.left_alone.items():
-        print(f"left alone: {name}: {error}", file=sys.stderr)
+        say(f"left alone: {name}: {error}", file=sys.stderr)
     return 1 if done.left_alone else 0
 
 
@@ -127,7 +127,7 @@ def connect_missing(password_variable: str | None, *, untried: bool) -> int:
     context = _context()
     ids = [conn_id for conn_id in connection_ids(context.config) if conn_id not in context.connections]
     if not ids:
-        print("Airflow has all connections that the configuration names. To replace one, name it.")
+        say("Airflow has all connections that the configuration names. To replace one, name it.")
     for conn_id in ids:
         # What Airflow hands out then has this connection, too, which the next one may need.
         context = _connect(context, conn_id, None, password_variable, untried=untried)
@@ -163,13 +163,13 @@ def _connect(
         except (ConfigError, Unanswered) as error:
             if not asks_again:
                 raise
-            print(f"{error}\nOnce more, or end it with Ctrl-C.", file=sys.stderr)
+            say(f"{error}\nOnce more, or end it with Ctrl-C.", file=sys.stderr)
             before, address = address if address and isinstance(error, Unanswered) else "", None
     _store(context, entry)
-    print(f"stored: the Airflow connection {conn_id}, of type {entry['conn_type']}")
+    say(f"stored: the Airflow connection {conn_id}, of type {entry['conn_type']}")
     if not named:
         near = fields.nearest(conn_id, connection_ids(settings))
-        print(
+        say(
             f"The configuration {configuration_text.place()} does not name it, so it was not tried. It names "
             f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
         )
@@ -230,7 +230,7 @@ def _read_address(settings: Config, conn_id: str, before: str) -> str:
         return sys.stdin.readline().strip()
     use, types = _use(settings, conn_id)
     of = f"{conn_id} ({use})" if use else conn_id
-    print(f"The address of {of}, without a password, such as\n  " + "\n  ".join(EXAMPLES[name] for name in types))
+    say(f"The address of {of}, without a password, such as\n  " + "\n  ".join(EXAMPLES[name] for name in types))
     return input(f"Address [{before}]: " if before else "Address: ") or before
 
 
@@ -259,7 +259,7 @@ def _store(context: Context, entry: Mapping[str, Any]) -> None:
         except urllib.error.HTTPError as error:
             raise _refusal(entry["conn_id"], f"{error}{detail(error)}") from None
         except (OSError, ValueError, KeyError) as error:
-            print(f"Airflow's REST API does not answer ({error}): writing to its database", file=sys.stderr)
+            say(f"Airflow's REST API does not answer ({error}): writing to its database", file=sys.stderr)
     command = [sys.executable, "-m", "sluice_airflow.connecting"]
     text = json.dumps([entry])
     done = subprocess.run(command, env=airflow_environment(), input=text, capture_output=True, text=True, check=False)
@@ -305,7 +305,7 @@ def _try(context: Context, entry: Mapping[str, Any]) -> None:
         check.check_connection(replace(context, connections={**context.connections, conn_id: info}), conn_id)
     )
     for finding in findings:
-        print(check.line(finding))
+        say(check.line(finding))
     if not all(finding.good or finding.text.startswith(_LATER) for finding in findings):
         stays = "; the one that was there stays" if conn_id in context.connections else ""
         raise Unanswered(

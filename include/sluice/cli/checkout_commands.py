@@ -8,6 +8,7 @@ from typing import Any
 
 from sluice.cli.arguments import positive
 from sluice.errors import SluiceError
+from sluice.outside_text import say
 
 BENCHES = (
     "capture",
@@ -124,5 +125,5 @@ def _lock(options: argparse.Namespace) -> int:
 def _build(options: argparse.Namespace) -> int:
     from sluice.dev import wheel
 
-    print(*wheel.build(options.directory), sep="\n")
+    say("\n".join(map(str, wheel.build(options.directory))))
     return 0

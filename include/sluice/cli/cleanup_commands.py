@@ -10,6 +10,7 @@ from sluice.commands import remove_source as removal
 from sluice.commands.leftovers import as_script, leftovers
 from sluice.commands.remove_replication import Extent
 from sluice.context import Context
+from sluice.outside_text import in_one_line, say
 
 _SLAVES = {
     Extent.STORE: "what their slaves have stays",
@@ -24,8 +25,8 @@ _SLAVES = {
 def clean_up(source: str) -> int:
     """Remove the DbResources of a source, and print what there was."""
     for name in cleanup(_context(), source):
-        print(f"dropped {name}")
-    print(f"To remove the rest of {source}, and to see what stays, type: {shell.sluice('cleanup', source, '--all')}")
+        say(in_one_line(f"dropped {name}"))
+    say(f"To remove the rest of {source}, and to see what stays, type: {shell.sluice('cleanup', source, '--all')}")
     return 0
 
 
@@ -34,27 +35,27 @@ def remove_source(source: str, extent: Extent, *, sure: bool) -> int:
     context = _context()
     if not sure:
         doomed = removal.expect_source_removable(context, source, extent)
-        print(f"Source {source} would be removed:")
+        say(f"Source {source} would be removed:")
         pairs = ", ".join(map(str, doomed.replications))
-        print(f"  its replications ({pairs}): {_SLAVES[extent]}" if pairs else "  it has no replications")
+        say(f"  its replications ({pairs}): {_SLAVES[extent]}" if pairs else "  it has no replications")
         if extent is not Extent.STORE:
-            print("  all that Sluice has installed on it, with the changes that were not published")
-        print(f"  its change log: {doomed.segments:,} segments, {doomed.bytes:,} bytes")
+            say("  all that Sluice has installed on it, with the changes that were not published")
+        say(f"  its change log: {doomed.segments:,} segments, {doomed.bytes:,} bytes")
         for directory in doomed.directories:
-            print(f"  initial data: {directory.url}")
-        print("  its rows in the control store, but for the audit trail")
+            say(f"  initial data: {directory.url}")
+        say("  its rows in the control store, but for the audit trail")
     else:
         for part in removal.remove_source(context, source, extent):
-            print(f"removed {part}", flush=True)
-        print(f"Source {source} is removed. Take it and its replications out of the configuration.")
+            say(in_one_line(f"removed {part}"))
+        say(f"Source {source} is removed. Take it and its replications out of the configuration.")
     _say_leftovers(context, source)
     if not sure:
         options = [*OPTIONS[extent], "--yes"]
-        print(f"Nothing was changed. To do that, type: {shell.sluice('cleanup', source, '--all', *options)}")
+        say(f"Nothing was changed. To do that, type: {shell.sluice('cleanup', source, '--all', *options)}")
         return 1
     return 0
 
 
 def _say_leftovers(context: Context, source: str) -> None:
     if script := as_script(leftovers(context, source)):
-        print(f"What stays as it is, with the statements that end it, should nothing else need it:\n\n{script}\n")
+        say(f"What stays as it is, with the statements that end it, should nothing else need it:\n\n{script}\n")

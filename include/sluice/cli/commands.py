@@ -21,7 +21,7 @@ from sluice.initial_update.cancel import cancel
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
 from sluice.monitor import several_machines, status
-from sluice.outside_text import visible
+from sluice.outside_text import in_one_line, say, say_script
 from sluice.runtime.up import find_running
 from sluice.state.ddl_question import Decision
 from sluice.statements import issue
@@ -36,36 +36,36 @@ def show_check() -> int:
     if runtime := find_running():
         runtime.expect_configuration()
     settings = read_configuration()
-    print(f"ok   configuration {configuration_text.place()}")
+    say(f"ok   configuration {configuration_text.place()}")
     if runtime is None and not (key := key_file()).exists():
-        print(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
+        say(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
         return 1
     context = _from_airflow(settings)
     results = list(check.findings(context))
     for result in results:
-        print(check.line(result))
+        say(check.line(result))
     wrong = sum(not result.good for result in results)
     if wrong:
-        print(f"{wrong} of {len(results)} are wrong: fix them from the top, then run {shell.check()} again.")
-        print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
+        say(f"{wrong} of {len(results)} are wrong: fix them from the top, then run {shell.check()} again.")
+        say(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
     elif not context.store.has_tables:
-        print("Nothing is wrong. To fill the slaves, type:")
+        say("Nothing is wrong. To fill the slaves, type:")
         for command in check.first_steps(context):
-            print(f"  {command}")
+            say(f"  {command}")
     return 1 if wrong else 0
 
 
 def show_deployment() -> int:
     """Print what several machines need, as far as this one can tell. 0 if nothing is wrong here."""
     rows = list(several_machines.needs(_context()))
-    print(several_machines.as_table(rows))
+    say(several_machines.as_table(rows))
     return 1 if any(row.good is False for row in rows) else 0
 
 
 def export(source: str, first: int | None, last: int | None, form: str, to: Path | None) -> int:
     """Write a range of a change log as messages."""
     count = exporting.export(_context(), source, first, last, form, to)
-    print(f"exported {count} transactions of {source}", file=sys.stderr)
+    say(f"exported {count} transactions of {source}", file=sys.stderr)
     return 0
 
 
@@ -86,18 +86,18 @@ def show_statement(source: str, number: int, patience_s: float) -> int:
 
 
 def _answers(source: str, number: int, answers: Sequence[statement_results.NodeAnswer]) -> int:
-    print(f"statement {number}")
+    say(f"statement {number}")
     for answer in answers:
-        print("  ".join(filter(None, [answer.slave or f"{source} (master)", answer.status, answer.detail])))
+        say("  ".join(filter(None, [answer.slave or f"{source} (master)", answer.status, answer.detail])))
         if answer.answer.columns and answer.status is not statement_results.StatementStatus.WAITING:
             for row in (answer.answer.columns, *answer.answer.rows):
-                print("\t".join("NULL" if value is None else visible(value) for value in row))
+                say("\t".join("NULL" if value is None else value for value in row))
         if (
             not answer.detail
             and answer.status is statement_results.StatementStatus.OK
             and (answer.answer.count or not answer.answer.columns)
         ):
-            print(f"{answer.answer.count} rows changed")
+            say(f"{answer.answer.count} rows changed")
     return 1 if any(answer.status is statement_results.StatementStatus.FAILED for answer in answers) else 0
 
 
@@ -117,49 +117,49 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
             change.conflict
             or f"{Action(change.action).name}, removed{' as the master wrote it' if change.unseen else ''}"
         )
-        print(visible(f"{kept.id}  {kept.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}"))
+        say(in_one_line(f"{kept.id}  {kept.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}"))
         if change.action in COMMANDS:
-            print(f"  {visible(''.join(filter(None, change.new or ())))}")
+            say(f"  {''.join(filter(None, change.new or ()))}")
             continue
         for sign, image in (("-", change.old), ("+", change.new)):
             if image is not None and change.layout:
                 names = (column.name for column in change.layout.columns)
                 pairs = zip(names, image, strict=True)
                 shown = (f"{name}={'NULL' if value is None else value}" for name, value in pairs)
-                print(visible(f"  {sign} {'  '.join(shown)}"))
+                say(f"  {sign} {'  '.join(shown)}")
     return 1 if changes else 0
 
 
 def show_dispatcher(source: str, slave: str) -> int:
     """Print what keeps a slave from going on, and what it goes on without. 0 if there is neither."""
     (state,) = status.statuses(_context(), Pair(source, slave))
-    print(f"slave {slave} of {source}: {state.status}, {state.dispatcher}, at {state.position}")
+    say(f"slave {slave} of {source}: {state.status}, {state.dispatcher}, at {state.position}")
     if state.why:
-        print(state.why)
+        say(state.why)
     return 0 if state.well else 1
 
 
 def remove_first(source: str, slave: str, ordinal: int) -> int:
     """Move a slave past the transaction that it stands in front of."""
     count = unblock.remove_first(_context(), pair := Pair(source, slave), ordinal)
-    print(f"removed transaction {ordinal}: {count} changes are kept, see {shell.rejected_changes(pair)}")
-    print(f"To go on, type: {shell.unpause(pair)}")
+    say(f"removed transaction {ordinal}: {count} changes are kept, see {shell.rejected_changes(pair)}")
+    say(f"To go on, type: {shell.unpause(pair)}")
     return 0
 
 
 def skip(source: str, slave: str, table: str) -> int:
     """Leave a table of the master out for a slave."""
     name = unblock.skip(_context(), pair := Pair(source, slave), table)
-    print(f"{name} is left out for {slave} until it is filled anew: {shell.update(source, [slave])}")
-    print(f"To go on, type: {shell.unpause(pair)}")
+    say(f"{name} is left out for {slave} until it is filled anew: {shell.update(source, [slave])}")
+    say(f"To go on, type: {shell.unpause(pair)}")
     return 0
 
 
 def decide(source: str, slave: str, key: int, decision: Decision) -> int:
     """Say what becomes of a command of the master that a slave waits in front of."""
     about = unblock.decide(_context(), pair := Pair(source, slave), key, decision)
-    print(f"{decision}: {about}")
-    print(f"If its drain was paused by that, type: {shell.unpause(pair)}")
+    say(f"{decision}: {about}")
+    say(f"If its drain was paused by that, type: {shell.unpause(pair)}")
     return 0
 
 
@@ -171,9 +171,9 @@ def show_losses(source: str, slave: str) -> int:
     left = [loss for loss in losses if not allowed_losses.is_allowed(loss, known)]
     for loss in losses:
         asked = "nobody allowed it" if loss.cast else "nobody can allow it: alter the table"
-        print(f"{loss}: {asked if loss in left else 'allowed'}")
+        say(in_one_line(f"{loss}: {asked if loss in left else 'allowed'}"))
     if any(loss.cast for loss in left):
-        print(f"To have numbers rounded, texts cut, and parts of values dropped, type: {shell.losses(pair)} --allow")
+        say(f"To have numbers rounded, texts cut, and parts of values dropped, type: {shell.losses(pair)} --allow")
     return 1 if left else 0
 
 
@@ -182,9 +182,9 @@ def allow_losses(source: str, slave: str) -> int:
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
     shown = column_losses.question(context, pair)
-    print(shown["report"], end="")
+    say(str(shown["report"]), end="")
     done = column_losses.allow(context, pair, str(shown["shown"]), replications.actor())
-    print(f"allowed: {done['allowed']} columns. Then type: {shell.update(source, [slave])}")
+    say(f"allowed: {done['allowed']} columns. Then type: {shell.update(source, [slave])}")
     return 0
 
 
@@ -192,13 +192,13 @@ def cancel_updates(source: str, slaves: Sequence[str]) -> int:
     """End initial updates, and print what became of them. 0 if there was one."""
     done = cancel(_context(), source, slaves)
     for slave, standing in done.idle.items():
-        print(f"{slave} is {standing}: no initial update of it is under way")
+        say(f"{slave} is {standing}: no initial update of it is under way")
     for run in done.ended:
-        print(f"ended {run}")
+        say(f"ended {run}")
     for run, why in done.not_ended.items():
-        print(f"Airflow did not end {run}: {why}. What it is at ends by itself")
+        say(f"Airflow did not end {run}: {why}. What it is at ends by itself")
     if done.cancelled:
-        print(f"cancelled: {', '.join(done.cancelled)}. To fill what is INCONSISTENT now, type: {done.next}")
+        say(f"cancelled: {', '.join(done.cancelled)}. To fill what is INCONSISTENT now, type: {done.next}")
     return 0 if done.cancelled else 1
 
 
@@ -207,7 +207,7 @@ def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     context = _context()
     context.config.replication(source, slave)
     done, put_right = retry_rejected.carry_out(context, Pair(source, slave), numbers)
-    print(f"carried out {done} changes; {put_right} rows were put right for it")
+    say(f"carried out {done} changes; {put_right} rows were put right for it")
     return 0
 
 
@@ -215,17 +215,17 @@ def drop_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     """Forget changes that a slave did not carry out."""
     context = _context()
     context.config.replication(source, slave)
-    print(f"dropped {rejected_changes.drop(context.store, Pair(source, slave), numbers)} changes")
+    say(f"dropped {rejected_changes.drop(context.store, Pair(source, slave), numbers)} changes")
     return 0
 
 
 def show_grants(source: str) -> int:
     """Print the script that gives the role of a source what it needs."""
-    print(f"{grants(_context(), source).strip()};")
+    say_script(f"{grants(_context(), source).strip()};")
     return 0
 
 
 def show_slave_grants(slave: str, *, silent: bool) -> int:
     """Print the script that gives the role of a slave what it needs."""
-    print(f"{slave_grants(_context(), slave, silent=silent).strip()};")
+    say_script(f"{slave_grants(_context(), slave, silent=silent).strip()};")
     return 0

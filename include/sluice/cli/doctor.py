@@ -13,7 +13,7 @@ from sluice import library_errors, release
 from sluice.cli.context import context, read_configuration
 from sluice.context import Context
 from sluice.monitor import check, status
-from sluice.outside_text import visible
+from sluice.outside_text import say
 from sluice.store import audit_trail
 
 _PACKAGES = (
@@ -53,14 +53,14 @@ def show_doctor() -> int:
         "Last events": lambda: _events(here()),
     }
     for title, lines in parts.items():
-        print(f"## {title}\n\n```")
+        say(f"## {title}\n\n```")
         try:
             for line in lines():
-                print(visible(line.rstrip()), flush=True)
+                say(line.rstrip())
         except Exception as error:
-            print(library_errors.unforeseen(error))
-        print("```\n")
-    print(_LAST)
+            say(str(library_errors.unforeseen(error)))
+        say("```\n")
+    say(_LAST)
     return 0
 
 
@@ -81,4 +81,4 @@ def _versions() -> Iterator[str]:
 def _events(context: Context) -> Iterator[str]:
     for entry in audit_trail.page(context.store, audit_trail.AuditFilter(), _EVENTS).entries:
         words = (entry.source, entry.slave or "", entry.actor, entry.event, entry.detail)
-        yield visible("  ".join([f"{entry.at:%Y-%m-%d %H:%M:%S}", *filter(None, words)]))
+        yield "  ".join([f"{entry.at:%Y-%m-%d %H:%M:%S}", *filter(None, words)])

@@ -9,6 +9,7 @@ from sluice import connections, paths, shell
 from sluice.cli.context import airflow_environment, expect_database, read_configuration
 from sluice.config import configuration_text
 from sluice.errors import SluiceError
+from sluice.outside_text import say
 from sluice.storage import private_files
 
 
@@ -32,7 +33,7 @@ def init() -> int:
     done = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
         if line.startswith(("made: ", "there: ")):
-            print(line)
+            say(line)
     expect_database(done)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
@@ -41,7 +42,7 @@ def init() -> int:
             f"the pools and the DAG file could not be made: {reason}",
             "fix that, and type it again",
         )
-    print(f"Then type: {shell.sluice('connect')} and {shell.check()}; they name what is missing.")
+    say(f"Then type: {shell.sluice('connect')} and {shell.check()}; they name what is missing.")
     return 0
 
 
@@ -51,12 +52,12 @@ def _prepare() -> bool:
     if not key.exists():
         private_files.make(key.parent)
         connections.new_key_file(key)
-        print(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
+        say(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
     if not configuration_text.is_file(configuration_text.place()) or (file := configuration_text.path()).exists():
         return True
     file.parent.mkdir(parents=True, exist_ok=True)
     example = paths.PROJECT / "include" / "config" / "example.yaml"
     file.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
-    print(f"made: the configuration {file}, an example: write your databases and tables into it, and then")
-    print(f"type: {shell.sluice('init')}")
+    say(f"made: the configuration {file}, an example: write your databases and tables into it, and then")
+    say(f"type: {shell.sluice('init')}")
     return False

@@ -13,6 +13,7 @@ from sluice.cli import checkout_commands, removal_options, repair_options
 from sluice.cli.arguments import number, ordinal, seconds
 from sluice.cli.signals import end_alike, exit_code
 from sluice.errors import SluiceError
+from sluice.outside_text import say
 
 if TYPE_CHECKING:
     from sluice.runtime.handle import Runtime
@@ -260,7 +261,7 @@ def _trigger(options: argparse.Namespace) -> int:
 def _explain(options: argparse.Namespace) -> int:
     from sluice.cli.explain import explain
 
-    print(explain(options.code))
+    say(explain(options.code))
     return 0
 
 
@@ -358,8 +359,8 @@ def _grants(options: argparse.Namespace) -> int:
 
 
 def _show(runtime: Runtime) -> None:
-    print(f"Configuration  {runtime.configuration}")
-    print(f"Airflow        {runtime.ui_url}  (login {runtime.login}, password {runtime.password})")
-    print(f"PostgreSQL     {runtime.psql('master')}")
-    print(f"Spark Connect  sc://localhost:{runtime.spark_port}  (pages {runtime.spark_pages})")
-    print("End it with ./sluice down")
+    say(f"Configuration  {runtime.configuration}")
+    say(f"Airflow        {runtime.ui_url}  (login {runtime.login}, password {runtime.password})")
+    say(f"PostgreSQL     {runtime.psql('master')}")
+    say(f"Spark Connect  sc://localhost:{runtime.spark_port}  (pages {runtime.spark_pages})")
+    say("End it with ./sluice down")

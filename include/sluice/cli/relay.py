@@ -7,6 +7,7 @@ from typing import NoReturn
 from sluice import library_errors, log
 from sluice.cli.context import context
 from sluice.context import Context
+from sluice.outside_text import say
 from sluice.process_end import leave_process
 from sluice.relay import server
 
@@ -34,6 +35,6 @@ def _with_short_timeouts(whole: Context) -> Context:
 
 
 def _show(listening: server.RelayAddresses) -> None:
-    print(f"relay: {listening.address}:{listening.port}", flush=True)
+    say(f"relay: {listening.address}:{listening.port}")
     if listening.admin_port is not None:
-        print(f"figures: http://{listening.address}:{listening.admin_port}/", flush=True)
+        say(f"figures: http://{listening.address}:{listening.admin_port}/")

@@ -12,7 +12,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
-from sluice.outside_text import in_one_line
+from sluice.outside_text import in_one_line, say
 from sluice.repair import chosen_rows, rule_choice
 from sluice.repair.plan import LeftOut, plan
 from sluice.store import comparisons
@@ -68,12 +68,12 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     left_out: LeftOut = None if tables or numbers else []
     planned = plan(context, pair, number, tables, rows.kinds or KINDS, numbers, left_out)
     for error in left_out or ():
-        print(f"left out: {error}", file=sys.stderr)
+        say(f"left out: {error}", file=sys.stderr)
     for table in planned:
         for row, text in zip(table.numbers, table.statements(), strict=True):
-            print(f"{text} -- row {row} of {in_one_line(str(table.report.table))}")
+            say(f"{text} -- row {row} of {in_one_line(str(table.report.table))}")
     count = sum(len(table.rows) for table in planned)
     more = sum(table.more for table in planned)
     beyond = f"; {more:,} more rows differ, which it does not name" if more else ""
-    print(f"report {number}: {count:,} statements, nothing was changed{beyond}", file=sys.stderr)
+    say(f"report {number}: {count:,} statements, nothing was changed{beyond}", file=sys.stderr)
     return 0

@@ -12,6 +12,7 @@ from sluice.commands.remove_replication import Extent, expect_removable, remove_
 from sluice.commands.restart import expect_fillable
 from sluice.commands.restart import restart as _restart
 from sluice.model.names import Pair
+from sluice.outside_text import in_one_line, say
 
 OPTIONS = {Extent.STORE: ["--store-only"], Extent.POSITION: [], Extent.TABLES: ["--tables"]}
 
@@ -22,12 +23,12 @@ def clear_queue(source: str, slave: str, *, sure: bool) -> int:
     if not sure:
         waiting = expect_clearable(context, pair)
         wait = "1 transaction waits" if waiting == 1 else f"{waiting:,} transactions wait"
-        print(f"{wait} for {slave}. It will lack what waits, and be INCONSISTENT until it is filled.")
-        print(f"Nothing was changed. To discard them, type: {shell.dispatcher(pair, '--clear-queue', '--yes')}")
+        say(f"{wait} for {slave}. It will lack what waits, and be INCONSISTENT until it is filled.")
+        say(f"Nothing was changed. To discard them, type: {shell.dispatcher(pair, '--clear-queue', '--yes')}")
         return 1
     count = _clear_queue(context, pair)
-    print(f"discarded {count:,} {'transaction' if count == 1 else 'transactions'}; {slave} is INCONSISTENT")
-    print(f"To fill it again, type: {shell.update(source, [slave])}")
+    say(f"discarded {count:,} {'transaction' if count == 1 else 'transactions'}; {slave} is INCONSISTENT")
+    say(f"To fill it again, type: {shell.update(source, [slave])}")
     return 0
 
 
@@ -46,13 +47,13 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
         else:
             goes = "the control store forgets it, and its position on the slave is dropped; the tables stay"
         options = [*OPTIONS[extent], "--yes"]
-        print(f"{pair} would be removed: {goes}.")
-        print(f"Nothing was changed. To do that, type: {shell.sluice('remove', source, slave, *options)}")
+        say(f"{pair} would be removed: {goes}.")
+        say(f"Nothing was changed. To do that, type: {shell.sluice('remove', source, slave, *options)}")
         return 1
     for part in remove_replication(context, pair, extent):
-        print(f"dropped {part}")
-    print(f"removed {pair}. Take it out of the configuration, if it is there, or fill it again: ", end="")
-    print(shell.update(source, [slave]))
+        say(in_one_line(f"dropped {part}"))
+    say(f"removed {pair}. Take it out of the configuration, if it is there, or fill it again: ", end="")
+    say(shell.update(source, [slave]))
     return 0
 
 
@@ -62,10 +63,10 @@ def restart(source: str, slaves: Sequence[str], *, sure: bool) -> int:
     if not sure:
         for choices, names in expect_fillable(context, source, slaves):
             how = ", ".join(f"{name}={choice}" for name, choice in choices.items())
-            print(f"{', '.join(names)} would be filled again{f', with {how}' if how else ''}.")
-        print("What their watched tables hold is replaced. ", end="")
-        print(f"Nothing was changed. To do that, type: {shell.sluice('restart', source, *slaves, '--yes')}")
+            say(f"{', '.join(names)} would be filled again{f', with {how}' if how else ''}.")
+        say("What their watched tables hold is replaced. ", end="")
+        say(f"Nothing was changed. To do that, type: {shell.sluice('restart', source, *slaves, '--yes')}")
         return 1
     for run in _restart(context, context.dags(), source, slaves):
-        print(f"triggered: {run}")
+        say(f"triggered: {run}")
     return 0

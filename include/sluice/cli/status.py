@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sluice.cli.context import context as _context
 from sluice.monitor import status
-from sluice.outside_text import visible
+from sluice.outside_text import say
 
 # Each look at the store costs it a dozen queries.
 _LEAST_S = 0.1
@@ -23,9 +23,9 @@ def show_status(*, as_json: bool, every_s: float | None = None) -> int:
     context = _context()
     while True:
         rows = status.statuses(context)
-        print(status.as_json(rows) if as_json else visible(status.as_table(rows)), flush=True)
+        say(status.as_json(rows) if as_json else status.as_table(rows))
         if every_s is None:
             return 0 if all(row.well for row in rows) else 1
         time.sleep(max(every_s, _LEAST_S))
         if not as_json:
-            print(f"\n{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}")
+            say(f"\n{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}")

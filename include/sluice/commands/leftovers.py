@@ -60,7 +60,10 @@ def as_script(places: Sequence[LeftoverPlace]) -> str:
         lines.append(f"{sign} {in_one_line(f'{place.name}: {place.note}' if place.note else place.name)}")
         for leftover in place.left:
             lines.append(f"{sign}   {in_one_line(leftover.what)}")
-            lines += [f"{leftover.statement}{end}"] if leftover.statement else []
+            if statement := leftover.statement:
+                # Pasted from a terminal, it would be about another name.
+                is_plain = in_one_line(statement) == statement
+                lines.append(f"{statement}{end}" if is_plain else f"{sign} {in_one_line(statement)}{end}")
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import TableName
 from sluice.monitor import status
 from sluice.monitor.status import ReplicationStatus
+from sluice.outside_text import say
 from sluice.runtime.handle import Runtime
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.terminal import Progress
@@ -59,11 +60,11 @@ def run(*, once: bool, files: bool = False) -> int:
     try:
         runtime = up(progress, lambda cluster: _load(cluster, progress))
         outcome = _show(runtime, progress, files=files)
-        print(status.as_table(outcome.rows))
+        say(status.as_table(outcome.rows))
         if not once:
             slaves = [row.slave for row in outcome.rows]
             looks = [f'See it on {slave}: {runtime.psql(slave)} -c "{_look(slave)}"' for slave in slaves]
-            print(
+            say(
                 f"\nAirflow: {runtime.ui_url}   login {runtime.login}   password {runtime.password}\n"
                 f'Change something: {runtime.psql("master")} -c "{CHANGE}"\n'
                 + "\n".join(looks)
@@ -71,7 +72,7 @@ def run(*, once: bool, files: bool = False) -> int:
             )
     except KeyboardInterrupt:
         if not once:
-            print("\nWhat was started stays up: ./sluice down stops it; ./sluice demo goes on.", file=sys.stderr)
+            say("\nWhat was started stays up: ./sluice down stops it; ./sluice demo goes on.", file=sys.stderr)
         raise
     finally:
         if once:

@@ -208,7 +208,7 @@ def brief(context: Context, pair: Pair) -> str:
 
 def as_json(rows: Sequence[ReplicationStatus]) -> str:
     """Replications as JSON, for programs."""
-    return json.dumps([asdict(row) for row in rows], indent=2)
+    return json.dumps([asdict(row) for row in rows], indent=2).replace("\x7f", r"\u007f")
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:

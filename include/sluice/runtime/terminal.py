@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from sluice.outside_text import in_one_line, visible
+
 HEARTBEAT_S = 4.0
 _REFRESH_S = 0.2
 _CLEAR = "\r\033[K"
@@ -98,14 +100,14 @@ class Progress:
                 waiting = ", ".join(map(str, self._steps))
                 if self._live:
                     width = shutil.get_terminal_size().columns - 1
-                    self._stream.write(_CLEAR + f"{self._clock} {waiting}"[:width])
+                    self._stream.write(_CLEAR + f"{self._clock} {in_one_line(waiting)}"[:width])
                     self._stream.flush()
                 elif (details := [step.detail for step in self._steps]) != self._told or not self._quiet:
                     self._told = details
                     self._line(f"... {waiting}")
 
     def _line(self, text: str) -> None:
-        self._stream.write(f"{_CLEAR if self._live else ''}{self._clock} {text}\n")
+        self._stream.write(f"{_CLEAR if self._live else ''}{self._clock} {visible(text)}\n")
         self._stream.flush()
 
     @property
