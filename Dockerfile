@@ -1,6 +1,6 @@
 # One image for Airflow's services and for Spark's, so that drivers and executors never differ in a version.
 # Any Debian with a Python of 3.11 or later will do: docker build --build-arg BASE=...
-ARG BASE=python:3.11.14-slim-bookworm
+ARG BASE=python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d
 FROM ${BASE} AS built
 WORKDIR /opt/sluice
 # The packages first: they are installed again only when one of these changes.

@@ -99,14 +99,16 @@ def test_what_is_published_is_so_on_the_loopback_unless_somebody_says_otherwise(
     }
 
 
-@pytest.mark.parametrize("image", sorted({entry["image"] for name, entry in SERVICES.items() if name not in FOR_TESTS}))
-def test_an_image_is_pinned_to_a_version(image):
-    assert re.fullmatch(r"[a-z./-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?", image)
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_image_of_others_is_pinned_by_its_digest_and_ours_has_a_version(service):
+    digest = "" if "build" in SERVICES[service] else "@sha256:[0-9a-f]{64}"
+    version = r"[a-z./-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.-]+)?"
+    assert re.fullmatch(version + digest, SERVICES[service]["image"])
 
 
 def test_the_image_we_build_is_made_from_a_pinned_one_and_has_the_projects_version():
     (base,) = re.findall(r"^ARG BASE=(\S+)", DOCKERFILE, re.MULTILINE)
-    assert re.search(r":\d+\.\d+\.\d+-", base)
+    assert re.fullmatch(r"python:\d+\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base)
     assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) == ["${BASE}"] * 2
     assert {entry["image"] for entry in SERVICES.values() if "build" in entry} == {f"sluice:{release.VERSION}"}
 

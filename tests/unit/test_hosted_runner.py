@@ -27,7 +27,7 @@ def test_the_job_starts_our_server_and_names_its_port():
     assert words[-1] == "oracle-db"
     assert [words[words.index("--profile") + 1]] == SERVER["profiles"]
     # By its short name, and of a version.
-    assert re.fullmatch(r"gvenzl/oracle-free:\d[\w.-]+", SERVER["image"])
+    assert re.fullmatch(r"gvenzl/oracle-free:\d[\w.-]+@sha256:[0-9a-f]{64}", SERVER["image"])
     given = parser.parser().parse_args(TYPED[-1].split()[1:])
     host, port, service = re.fullmatch(r"(.+):(\d+)/(.+)", given.oracle_dsn).groups()
     assert (host, service) == ("localhost", "FREEPDB1")
