@@ -17,9 +17,11 @@ from support.relaying import (
     DELETE,
     ERROR,
     INSERT,
+    PING,
     TRUNCATE,
     PhpClient,
     RelayProcess,
+    frame,
     keys_of,
     relay_of,
     secret_of,
@@ -33,6 +35,8 @@ pytestmark = pytest.mark.postgres
 
 # The path of the original's class in PHP, for those who have it and `php`.
 PHP_CLASS = os.environ.get("SLUICE_RELAY_PHP_CLASS")
+# Its place in a request.
+_CHECKSUM = 20
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +119,18 @@ def test_truncates_and_commands_are_events_of_their_own_kinds(world, relay):
 def test_a_secret_lets_its_own_client_in_and_no_other(relay, name, of):
     login = struct.pack("<QII", keys_of(of)[0], 0, 0) + text(name)
     assert relay.client().ask(AUTHENTICATE, login) == (ERROR, b"the name or the secret is wrong\0")
+
+
+def test_a_client_that_sends_wrong_frames_is_named_in_the_log_now_and_then(relay):
+    for _ in range(9):
+        client = relay.client().log_in("narrow")
+        wrong = bytearray(frame(PING, b"", client.client, client.token))
+        wrong[_CHECKSUM] ^= 1
+        client.socket.sendall(wrong)
+        assert client.reply() == (ERROR, b"the checksum is wrong\0")
+    told = [line.partition("malformed frame ")[2] for line in relay.log.read_text().splitlines()]
+    why = "client=narrow why='the checksum is wrong'"
+    assert [*filter(None, told)] == [f"{why} times={number}" for number in (1, 2, 4, 8)]
 
 
 def test_a_client_has_filters_of_tables_that_it_may_read_alone(world, relay):

@@ -196,6 +196,10 @@ class _Relay:
             pass
         except MalformedFrame as error:
             self._counts.malformed += 1
+            # A peer that sends nonsense fills no log; a client that sends it again and again is seen.
+            if self._counts.malformed.bit_count() == 1:
+                client = session.queue.name if session.queue else "not logged in"
+                event("WARNING malformed frame", client=client, why=str(error), times=self._counts.malformed)
             with suppress(OSError):
                 writer.write(Reply.error(str(error)).encode())
         except Exception as error:
