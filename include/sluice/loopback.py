@@ -32,6 +32,11 @@ def opener(*handlers: Any) -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(_Direct(), *handlers)
 
 
+def is_socks(name: str, value: str) -> bool:
+    """Whether a variable names a SOCKS proxy. Airflow's HTTP client refuses to begin with one, whatever it opens."""
+    return name.lower().endswith("_proxy") and value.lower().startswith("socks")
+
+
 def without_proxies() -> dict[str, str]:
     """The variables by which programs that are started reach the loopback by no proxy."""
     given = next((value for name in _VARIABLES if (value := os.environ.get(name))), "")

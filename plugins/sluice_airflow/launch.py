@@ -15,7 +15,7 @@ from urllib.parse import quote
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.log import mask_secret
 
-from sluice import paths
+from sluice import loopback, paths
 from sluice.errors import ConfigError
 from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV, TOKEN_ENV
 
@@ -28,12 +28,12 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
 def environment(own: Mapping[str, str]) -> dict[str, str]:
-    """The part of the task's environment that a job inherits: no secret of Airflow's, and this Python first on the
-    path.
+    """The part of the task's environment that a job inherits: no secret of Airflow's, no proxy to this machine, and
+    this Python first on the path.
 
     bin/spark-submit finds Spark through the first python3 on the path.
     """
-    env = {name: value for name, value in own.items() if not name.startswith(_WITHHELD)}
+    env = {name: value for name, value in own.items() if not name.startswith(_WITHHELD)} | loopback.without_proxies()
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), own.get("PATH", os.defpath)])
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths.import_folders("include"), own.get("PYTHONPATH")]))
     env["PYTHONUNBUFFERED"] = "1"

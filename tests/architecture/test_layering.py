@@ -205,6 +205,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
         "sluice.connections",
         "sluice.context",
         "sluice.errors",
+        "sluice.loopback",
         "sluice.model",
         "sluice.pages",
         "sluice.outside_text",

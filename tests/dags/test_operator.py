@@ -132,9 +132,11 @@ def test_no_password_is_in_a_jobs_environment_or_on_any_command_line(deployment,
     monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"postgresql://airflow:{CANARY}@db/airflow")
     monkeypatch.setenv("AIRFLOW_VAR_SECRET", CANARY)
     monkeypatch.setenv("PGPASSWORD", CANARY)
+    monkeypatch.setenv("no_proxy", "db.example")
     deployment.job(SPY)
     result = operator().execute(context)
     assert CANARY not in str(result)
+    assert result["env"]["no_proxy"] == result["env"]["NO_PROXY"] == "db.example,localhost,127.0.0.1,::1"
     assert result["env"]["SLUICE_CONNECTIONS"] not in str(result["everybody"])
     assert CANARY not in caplog.text
 

@@ -10,6 +10,7 @@ import runpy
 import subprocess
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import jsonschema
 import pytest
@@ -195,7 +196,18 @@ def test_every_other_name_is_one_that_its_program_reads():
     confs = set(re.findall(r"spark\.(?:worker|executor)\.[\w.]+", START))
     assert len(confs) > 4
     known = spark_classes()
-    assert {name for name in ours | exported | confs if name.encode() not in known} == {"AIRFLOW_HOME", token}
+    no_java = {name for name in ours | exported | confs if name.encode() not in known}
+    assert no_java == {"AIRFLOW_HOME", token, "NO_PROXY", "no_proxy"}
+
+
+def test_no_proxy_of_docker_is_between_our_services():
+    connections = json.loads(secret_files()["connections.json"]).values()
+    asked = {one["host"] for one in connections if one["conn_type"] in ("http", "spark_connect")}
+    asked |= {urlsplit(str(value)).hostname for _, _, value in environments() if str(value).startswith("http")}
+    direct = [set(value.split("${")[0].split(",")) for _, name, value in environments() if name.upper() == "NO_PROXY"]
+    ours = [entry for entry in SERVICES.values() if "SLUICE_HOME" in entry.get("environment", {})]
+    assert len(direct) == 2 * len(ours)
+    assert all(asked <= hosts and "" not in hosts for hosts in direct), "to some clients an empty name means all"
 
 
 def test_no_password_is_in_the_file():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -15,6 +18,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.loopback import without_proxies
 
+PROJECT = Path(__file__).resolve().parents[2]
 TOKEN = "canary-5f3a9c-token"
 SETTINGS = """
 sources: {flights: {connection: m, tables: {public.t: {}}}}
@@ -89,7 +93,9 @@ def test_requests_to_this_machine_take_no_proxy_and_others_do(monkeypatch, name)
         monkeypatch.setenv(name, proxy)
         for host in ("127.0.0.1", "localhost"):
             AirflowApi(at(address.replace("127.0.0.1", host)), TOKEN).ask("/api/v2/dags")
-        assert (len(asked), taken) == (2, [])
+        healthy = [sys.executable, PROJECT / "deploy" / "healthy.py", address]
+        subprocess.run(healthy, env={name: proxy}, check=True, timeout=20)
+        assert (len(asked), taken) == (3, [])
         if name != "all_proxy":
             AirflowApi(at("http://airflow.example:80"), TOKEN).ask("/api/v2/dags")
             assert [line for line, _ in taken] == ["GET http://airflow.example:80/api/v2/dags HTTP/1.1"]

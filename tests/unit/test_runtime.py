@@ -223,12 +223,16 @@ def test_airflow_gets_no_password_by_its_environment_and_no_other_database(layou
 
     for name in ("PGHOSTADDR", "PGSERVICE", "PGOPTIONS", "PGTZ", "PGSSLROOTCERT"):
         monkeypatch.setenv(name, "of others")
+    monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:9")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     airflow.make_secrets(layout)
     url = "postgresql+psycopg://airflow@/airflow?host=/x&port=1"
     env = airflow.environment(layout, environment.child_environment(layout, Path("/java")), 8080, url)
     assert airflow.password(layout) not in json.dumps(env)
     assert (layout.airflow / "airflow.cfg").stat().st_mode & 0o777 == 0o600
     assert [name for name in env if name.startswith("PG")] == ["PGSSLROOTCERT"]
+    assert {name for name in env if name.lower().endswith("_proxy")} == {"HTTPS_PROXY", "NO_PROXY", "no_proxy"}
+    assert all("localhost" in env[name] for name in ("NO_PROXY", "no_proxy"))
     assert env["SLUICE_CLI"] == "./sluice", "messages name commands as they are typed on this machine"
 
 

@@ -14,10 +14,14 @@ _NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHON", "SLUICE_CONNECTIONS
 
 
 def child_environment(layout: RuntimePaths, java: Path) -> dict[str, str]:
-    """Ours, without what would lead to another Airflow, Spark or PostgreSQL, and with this home's paths."""
+    """Ours, without what would lead to another Airflow, Spark or PostgreSQL or through a proxy to this machine, and
+    with this home's paths.
+    """
     ignored = libpq.ignored_variables()
     kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED) and name not in ignored
+        name: value
+        for name, value in os.environ.items()
+        if not (name.startswith(_NOT_INHERITED) or name in ignored or loopback.is_socks(name, value))
     }
     return {
         **kept,
