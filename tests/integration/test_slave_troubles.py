@@ -201,3 +201,14 @@ def test_a_row_that_takes_too_long_on_a_slave_is_told_with_its_table_and_holds_u
     world.publish()
     world.drain()
     assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 2)
+
+
+@pytest.mark.full
+def test_a_check_of_the_master_that_holds_there_alone_is_told_with_its_table_by_a_fill(updating):
+    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], {}, slaves=["zurich"])
+    here = world.infos["master"].database
+    world.master.execute(f"ALTER TABLE t ADD CONSTRAINT here CHECK (current_database() = '{here}')".encode())
+    world.master.execute("INSERT INTO t VALUES (1)")
+    with pytest.raises(SluiceError, match=r'SLC-072: .*public\.t: .*check constraint "here"') as caught:
+        world.update()
+    assert "ALTER TABLE ... DROP CONSTRAINT" in caught.value.hint
