@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError, names
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.shell import cancel, dispatcher, trigger, unpause, update
+
+_MOST_TABLES = 20
 
 
 def for_question(pair: Pair, key: int) -> str:
@@ -47,13 +49,36 @@ def for_drain(
         error.hint = f"{error.hint}. {then}"
 
 
-def by_repair(pairs: Sequence[Pair]) -> str:
-    """The command for rows that differ: the smallest remedy, which every message names."""
-    repairs = [trigger("repair", source=pair.source, slave=pair.slave) for pair in pairs]
-    anew = update(pairs[0].source, [pair.slave for pair in pairs])
+def by_repair(differing: Mapping[Pair, Sequence[str]]) -> str:
+    """The commands for rows that differ: the smallest remedy, which every message names.
+
+    Args:
+        differing: by slave, the master's tables that differ there.
+    """
+    repairs = [trigger("repair", source=pair.source, slave=pair.slave) for pair in differing]
+    few = max(map(len, differing.values())) <= _MOST_TABLES
+    what = "these tables" if few else "all"
+    fills = [
+        update(pair.source, [pair.slave], **({"tables": list(tables)} if few else {}))
+        for pair, tables in differing.items()
+    ]
     return (
         f"find out who else writes there, then have these rows repaired, and type: {'; '.join(repairs)}. Where that is "
-        f"refused, fill all again, which replaces what the watched tables hold; type: {anew}"
+        f"refused, fill {what} again, which replaces what the {'' if few else 'watched '}tables hold; type: "
+        + "; ".join(fills)
+    )
+
+
+def by_exclusion(columns: Sequence[str], anew: str) -> str:
+    """The remedy for columns that a slave computes otherwise than the master: a repair or a fill computes the same.
+
+    Args:
+        anew: the command to type then.
+    """
+    return (
+        f"a slave computes {', '.join(columns)} itself, and its settings may print values otherwise, each time: "
+        "compute it by round(...) or encode(...) on the master, or name it in `exclude_columns` of the slaves' "
+        f"`tables`; then type: {anew}"
     )
 
 

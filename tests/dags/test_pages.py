@@ -308,16 +308,19 @@ ADDED = {"schema": "public", "table": "t", "columns": [], "key": []}
 ASKED = json.dumps({"before": ADDED, "after": ADDED, "statement": "ALTER TABLE t ADD secret text DEFAULT '<b>x</b>'"})
 
 
-def test_a_slave_that_waits_for_an_answer_is_shown_what_is_asked_and_not_told_to_remove_it(world, visit):
+@pytest.mark.parametrize("state", [QuestionState.WAITING, QuestionState.STOPPED])
+def test_a_slave_that_waits_for_an_answer_is_shown_what_is_asked_and_not_told_to_remove_it(world, visit, state):
     store, pair = world.context.store, world.pair("zurich")
     blocked.record(store, pair, BlockingTransaction(4, "5017", 7, 7, (Touched("public.t", {"A": 1}, ("id",)),)))
-    ddl_questions.put(store, pair, DdlQuestion(4, 7, Action.ALTER, "public.t", ASKED), QuestionState.WAITING)
+    ddl_questions.put(store, pair, DdlQuestion(4, 7, Action.ALTER, "public.t", ASKED), state)
     shown = {name: visit(name).get(ZURICH).text for name in ("admin", "otto")}
     for text in shown.values():
         assert "It waits for an answer about transaction 4" in text
-        assert f"/dags/decide/runs/{SOURCE}__zurich__7/required_actions" in text
+        asked = state is QuestionState.WAITING
+        assert (f"/dags/decide/runs/{SOURCE}__zurich__7/required_actions" in text) is asked
+        assert all((f"zurich {way} 7</code>" in text) is not asked for way in ("--approve", "--reject"))
         assert "Remove first" not in text
-        assert ">waits for an answer</span>" in text
+        assert (">waits for an answer</span>" in text) is asked
     assert "DEFAULT &#39;&lt;b&gt;x&lt;/b&gt;&#39;" in shown["admin"]
     assert "DEFAULT" not in shown["otto"], "a statement may have values in it"
-    assert "1 waits for an answer" in visit("admin").get("/").text
+    assert ("1 waits for an answer" in visit("admin").get("/").text) is (state is QuestionState.WAITING)

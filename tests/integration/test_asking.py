@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.world import SOURCE
 
@@ -98,6 +100,7 @@ def test_with_stop_the_drain_ends_and_the_command_line_decides(asking, airflow):
         world.drain()
     assert (airflow.runs, airflow.paused) == ([], True)
     assert f"--approve {key_of(world)}`" in stopped.value.hint
+    assert not re.search("--remove-first|--skip", stopped.value.hint), "either throws the command away"
     unblock.decide(world.context, world.pair("zurich"), key_of(world), Decision.APPROVE)
     airflow.paused = False
     world.drain()

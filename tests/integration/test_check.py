@@ -315,8 +315,13 @@ def test_what_is_not_captured_of_a_table_is_told(build):
         "CREATE TABLE parted (id int) PARTITION BY RANGE (id);"
         "CREATE UNLOGGED TABLE brief PARTITION OF parted FOR VALUES FROM (0) TO (10);"
         "CREATE TABLE heir () INHERITS (t);"
-        "CREATE TABLE made (f float8, b bytea, i int, fi text GENERATED ALWAYS AS (f::text) STORED,"
+        "CREATE DOMAIN rate AS float8; CREATE TABLE made (f float8, b bytea, i int, p point, x box, fs float8[],"
+        ' d rate, s text, "is" int[], fi text GENERATED ALWAYS AS (f::text) STORED,'
         " bi text GENERATED ALWAYS AS (left(b::text, 9)) STORED, ii text GENERATED ALWAYS AS (i::text) STORED,"
+        " pi text GENERATED ALWAYS AS (p::text) STORED, xi text GENERATED ALWAYS AS (upper(x::text)) STORED,"
+        " ai text[] GENERATED ALWAYS AS (fs::text[]) STORED, di text GENERATED ALWAYS AS (d::text) STORED,"
+        " si text GENERATED ALWAYS AS ((s::float8)::text) STORED,"
+        ' ni text[] GENERATED ALWAYS AS ("is"::text[]) STORED,'
         " fr text GENERATED ALWAYS AS (round(f::numeric, 3)::text) STORED)",
         ["public.t", "public.parted", "public.made"],
     )
@@ -325,7 +330,8 @@ def test_what_is_not_captured_of_a_table_is_told(build):
     assert "; public.brief: UNLOGGED, so a crash empties it" in text
     assert "; public.heir from public.t inherits: a query of the parent" in text
     assert "public.brief from" not in text, "a partition is no heir"
-    assert "; public.made.bi, public.made.fi: computed as the text of a float, bytes or an interval" in text
+    computed = ", ".join(f"public.made.{name}" for name in ("ai", "bi", "di", "fi", "pi", "si", "xi"))
+    assert f"; {computed}: computed as the text of floats, bytes or an interval" in text
     world.configure(lambda plain: plain["sources"][SOURCE]["tables"].update({"public.heir": {}}))
     (found,) = [one for one in findings(world.context) if one.subject.startswith("source")]
     assert (found.good, "public.heir is not captured" in found.text) == (False, True)

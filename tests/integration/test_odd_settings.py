@@ -3,11 +3,14 @@ ours (R7, R9)."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from psycopg import sql
 from support.exactly import differences, pinned
 
 from sluice.errors import SluiceError, TransientError
+from sluice.state.replication import Status
 from sluice.vendors.postgresql.session import connect
 
 pytestmark = [pytest.mark.postgres]
@@ -141,6 +144,25 @@ def ruled(updating):
 
 
 @pytest.mark.full
+def test_a_column_that_is_printed_by_settings_is_left_out_where_an_update_finds_it_other(updating):
+    computed = "x float8, v text GENERATED ALWAYS AS (x::text) STORED"
+    world = updating(f"CREATE TABLE t (id int PRIMARY KEY, {computed})", ["public.t"], {}, slaves=["zurich"])
+    odd(world).execute("INSERT INTO t VALUES (1, 1 / 3.0)")
+    world.update()
+    with pytest.raises(SluiceError, match="SLC-090") as differ:
+        world.verify(initial=True)
+    told = re.search(r"computes public\.t\.v itself.* in `exclude_columns` .*; then type: (.*)", differ.value.hint)
+    assert "who else" not in differ.value.hint
+    assert "initial_update" in told[1]
+    world.configure(lambda plain: plain["slaves"]["zurich"].update(tables={"public.t": {"exclude_columns": ["v"]}}))
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0}
+    odd(world).execute("INSERT INTO t VALUES (2, 2 / 3.0)")
+    world.catch_up()
+    assert (world.verify(), world.status("zurich")) == ({"zurich": 0}, Status.NORMAL)
+
+
+@pytest.mark.full
 def test_slaves_are_equal_whatever_their_databases_say_to_everybody(ruled):
     ruled.update()
     ruled.master.close()
@@ -187,15 +209,17 @@ ENCODED = """CREATE TABLE t (id int PRIMARY KEY, v text, "{0}" text DEFAULT '{0}
 
 
 WAYS = [*((one, "UTF8") for one in TEXTS if one != "UTF8"), ("UTF8", "LATIN1"), ("UTF8", "EUC_JP")]
+WAYS = [*((*way, "triggers") for way in WAYS), ("LATIN1", "UTF8", "log")]
 
 
-@pytest.mark.full(but=["LATIN1-UTF8", "UTF8-LATIN1"])
-@pytest.mark.parametrize(("master", "slave"), WAYS)
-def test_texts_arrive_from_and_in_databases_of_any_encoding(updating, server, master, slave):
+@pytest.mark.full(but=["LATIN1-UTF8-triggers", "UTF8-LATIN1-triggers"])
+@pytest.mark.parametrize(("master", "slave", "capture"), WAYS)
+def test_texts_arrive_from_and_in_databases_of_any_encoding(updating, server, master, slave, capture):
     text = TEXTS[master if master != "UTF8" else slave]
     ends = {"master": master, "zurich": slave}
     elsewhere = {name: Encoded(server, encoding) for name, encoding in ends.items() if encoding != "UTF8"}
-    world = updating(ENCODED.format(text), ["public.t"], {}, slaves=["zurich"], elsewhere=elsewhere)
+    more = {"slaves": ["zurich"], "elsewhere": elsewhere, "source": {"capture": capture}}
+    world = updating(ENCODED.format(text), ["public.t"], {}, **more)
     row = "INSERT INTO t VALUES (%s, %s)"
     world.master.execute(row, [1, text])
     world.update()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -62,3 +63,29 @@ def test_all_of_a_key_is_left_out_whatever_it_has(key):
         raise_if_different("s", 1, {"z": {"public.t": found}}, {}, initial=False)
     assert "SECRET" in str(told.value)
     assert "SECRET" not in without_keys(str(told.value))
+
+
+OTHER, COMPUTED = Difference(changed=1, rows=[CHANGED]), Difference(changed=1, rows=[CHANGED], computed=("said",))
+FILL, LEAVE_OUT, REPAIR, LOOK = "initial_update", "s.c.said itself", "'repair'|repair ", "who else writes"
+
+
+@pytest.mark.parametrize(
+    ("tables", "initial", "named", "silent"),
+    [
+        ({"s.t": OTHER}, True, [LOOK, FILL], [LEAVE_OUT, REPAIR]),
+        ({"s.t": OTHER}, False, [LOOK, REPAIR, "s.t"], [LEAVE_OUT]),
+        ({"s.c": COMPUTED}, True, [LEAVE_OUT, "exclude_columns", FILL], [LOOK]),
+        ({"s.c": COMPUTED}, False, [LEAVE_OUT, "exclude_columns", "verify"], [LOOK, FILL, REPAIR]),
+        ({"s.t": OTHER, "s.c": COMPUTED}, False, [LEAVE_OUT, REPAIR, "s.t"], ["s.c[^.]"]),
+    ],
+)
+def test_the_smallest_remedy_that_helps_is_named(tables, initial, named, silent):
+    with pytest.raises(RowsDiffer) as told:
+        raise_if_different("s", 1, {"z": tables}, {}, initial=initial)
+    assert [text for text in named if not re.search(text, told.value.hint)] == []
+    assert [text for text in silent if re.search(text, told.value.hint)] == []
+
+
+def test_rows_that_differ_in_computed_columns_alone_are_told_from_others():
+    assert COMPUTED.only_in({"note": "said"}) == ("said",)
+    assert COMPUTED.only_in({"other": "said"}) == replace(COMPUTED, missing=1).only_in({"note": "said"}) == ()

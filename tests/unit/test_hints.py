@@ -28,3 +28,12 @@ def test_only_the_table_that_has_the_trouble_is_to_be_skipped(touched, fact, ski
     hints.for_drain(error, Pair("flights", "zurich"), BlockingTransaction(3, "7", 1, 2, touched))
     assert "--remove-first 3`" in error.hint
     assert ("--skip" in error.hint, f"`--skip {skipped}`" in error.hint) == (bool(skipped), bool(skipped))
+
+
+@pytest.mark.parametrize(("count", "named"), [(1, True), (2, True), (30, False)])
+def test_tables_that_differ_are_filled_alone_where_repair_is_refused(count, named):
+    tables = [f"public.t{number}" for number in range(count)]
+    repaired, filled = hints.by_repair({Pair("flights", "zurich"): tables}).split("Where that is refused")
+    assert "public" not in repaired, "a repair takes what the last report names"
+    assert all((table in filled) is named for table in tables)
+    assert ("fill all again" in filled) is not named

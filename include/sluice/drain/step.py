@@ -138,7 +138,8 @@ def explain(store: Store, pair: Pair, error: SluiceError, drain: Drain | None = 
     """Complete the error of a slave that stands, and keep in the store what it stands in front of."""
     updating = replications.get(store, pair).status is Status.TRANSITION
     stuck = drain.stuck if drain else None
-    hints.for_drain(error, pair, stuck, updating=updating)
+    # A question names its transaction, and is answered: to go on without that would throw the command away.
+    hints.for_drain(error, pair, None if isinstance(error, UndecidedDdl) else stuck, updating=updating)
     if stuck:
         blocked.record(store, pair, stuck)
     if isinstance(error, UndecidedDdl):

@@ -129,7 +129,7 @@ def for_status(
     elif any(differing.values()):
         yield (
             f"{_rows(sum(differing.values()))} known to differ from the master's, in {_tables(differing)}.\n"
-            f"HINT: {hints.by_repair([pair])}"
+            f"HINT: {hints.by_repair({pair: [table for table, rows in differing.items() if rows]})}"
         )
     doubtful = [table for table, rows in differing.items() if not rows]
     if doubtful and status not in (Status.UNCONFIGURED, Status.INCONSISTENT):

@@ -14,6 +14,7 @@ from fastapi.responses import FileResponse, HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
+from sluice import shell
 from sluice.commands.remove_replication import Extent, unfit
 from sluice.commands.restart import last_choices
 from sluice.context import Context
@@ -130,7 +131,9 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
-    asked = {"asking": ddl_questions.open_question(context.store, pair), "sees": keys}
+    asking = ddl_questions.open_question(context.store, pair)
+    answers = [shell.dispatcher(pair, answer, asking[0].key) for answer in ("--approve", "--reject")] if asking else []
+    asked = {"asking": asking, "answers": answers, "sees": keys}
     more: dict[str, Any] = {**drawn, **again, **removal, **asked}
     return page(request, "details.html", one=status, trail=events, config=context.config, **more)
 

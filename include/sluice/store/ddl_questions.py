@@ -56,12 +56,17 @@ def describe(store: Store, pair: Pair, key: int) -> dict[str, object]:
 
 
 def open_question(store: Store, pair: Pair) -> tuple[DdlQuestion, str] | None:
-    """The question that a slave waits for, and the run of the DAG `decide` that asks it; None if there is none."""
-    open_ = question.c.state == QuestionState.WAITING
+    """The open question in front of a slave, and the run of the DAG `decide` that asks it; None if there is none.
+
+    The run is empty if the question ended the drain: then it is answered at a shell alone.
+    """
+    open_ = question.c.state.in_([QuestionState.WAITING, QuestionState.STOPPED])
     with store.begin() as connection:
         chosen = select(question).where(for_pair(question, pair), open_).order_by(question.c.key).limit(1)
         row = connection.execute(chosen).one_or_none()
-    return (replications.ddl_question(row), _run(pair, row.key)) if row else None
+    if row is None:
+        return None
+    return replications.ddl_question(row), _run(pair, row.key) if row.state == QuestionState.WAITING else ""
 
 
 def decisions(store: Store, pair: Pair) -> Mapping[int, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -83,6 +83,7 @@ class Difference:
         columns: the names of a row's values, if rows were read.
         bound: of the rows that differ in the whole table, by a sample of it.
         points: where the table's parts were compared, the oldest first.
+        computed: the master's names of the columns in which alone rows differ, if the slave computes these itself.
     """
 
     compared: int = 0
@@ -98,6 +99,7 @@ class Difference:
     columns: list[str] = field(default_factory=list)
     bound: SampleBound | None = None
     points: list[ComparedPoint] = field(default_factory=list)
+    computed: Sequence[str] = ()
 
     @property
     def different(self) -> int:
@@ -118,6 +120,17 @@ class Difference:
     def share_moved(self) -> float:
         """The share of both sides' data that was sent to a comparing task."""
         return min(1.0, self.moved / self.size) if self.size else 0.0
+
+    def only_in(self, columns: Mapping[str, str]) -> tuple[str, ...]:
+        """The new names of the columns in which rows differ, if that is in these alone; empty otherwise.
+
+        Args:
+            columns: names of the slave's columns, each with the name to give.
+        """
+        differing = {name for row in self.rows for name in row.columns}
+        if self.missing or self.extra or not differing <= columns.keys():
+            return ()
+        return tuple(sorted(columns[name] for name in differing))
 
     def count_extra_as_own(self) -> Difference:
         """Count rows that only the slave has as its own, not as different."""

@@ -148,7 +148,8 @@ def verify(
     if request.initial and passing:
         # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
-    raise_if_different(request.source, report, results, refused, initial=request.initial)
+    only = request.named_tables
+    raise_if_different(request.source, report, results, refused, initial=request.initial, only=only)
     expect_enough(request.at_most, results)
     for error in [*passing, *failed_slaves.values()]:
         raise error
@@ -338,7 +339,8 @@ def _compare(
     for job, difference in ranges.by_table(parts.merge(compared, failed_slaves)):
         outcome = difference.count_extra_as_own() if job.own_rows else difference
         bound = table_bound(job, outcome, request.confidence)
-        outcome = replace(outcome, bound=bound, points=parts.points(job))
+        computed = outcome.only_in(job.view.computed_columns)
+        outcome = replace(outcome, bound=bound, points=parts.points(job), computed=computed)
         results[job.slave][str(job.view.master.name)] = outcome
         if isinstance(changed, ChangedRows):
             changed.note(job)

@@ -65,6 +65,14 @@ class TableView:
         return tuple(column.name for column in self.ours.columns if not column.generated)
 
     @property
+    def computed_columns(self) -> dict[str, str]:
+        """The slave's names of the columns that it computes as the master does, each with the master's name."""
+        if self.is_shaped:
+            return {}
+        pairs = zip(self.layout.columns, self.ours.columns, strict=True)
+        return {column.name: ours.name for column, ours in pairs if column.generated}
+
+    @property
     def for_transformed_rows(self) -> TableView:
         """The same view without its transform, for rows that are transformed already."""
         return replace(self, entry=SlaveTableSettings(), style=None)

@@ -25,7 +25,7 @@ _REMARKS = {
     "catalog/heirs": "{} inherits: a query of the parent shows its rows on the master, and may not on a slave",
     "catalog/owned_by_others": "the role is a superuser, and {} belong to others: what they make between our look whose"
     " code would run and our query runs as a superuser; capture as a role that is none, or name them in `trusted_code`",
-    "catalog/printed": "{}: computed as the text of a float, bytes or an interval, which extra_float_digits,"
+    "catalog/printed": "{}: computed as the text of floats, bytes or an interval, which extra_float_digits,"
     " bytea_output and IntervalStyle of the session that writes the row decide. A slave computes it under the server's"
     " defaults and may differ, also after an initial_update: compute it by round(...) or encode(...), or name it in"
     " `exclude_columns` of the slaves",
