@@ -176,6 +176,10 @@ class UnfitTable(Unready):
     """A table of the slave does not take a batch's rows; perhaps a later command alters it (R7)."""
 
 
+class UnreadableTable(SluiceError):
+    """Queued changes of one table cannot be read; those of others can."""
+
+
 class Unwatchable(SluiceError):
     """A table of the source cannot be watched as it is now; others can."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 
 from sluice.capture import unwatched
 from sluice.capture.successors import expect_newest
 from sluice.context import Context
-from sluice.errors import Unwatchable
+from sluice.errors import AlteredMeanwhile, Unwatchable
 from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
@@ -17,6 +17,9 @@ from sluice.store import blocked, kept_versions, leases, removal, replications, 
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
 
+_UNSEEN = "its columns changed unseen"
+# So often it is looked again which tables cannot be read, if some are altered meanwhile.
+_LOOKS = 2
 _LOST = (
     "its triggers were dropped or disabled by hand, or a publication altered, a foreign table made a partition of it, "
     "a type of its columns another one, or a command changed rows that no trigger sees (the publisher's log says so)"
@@ -84,14 +87,12 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         database.capture.upgrade(wanted)
         unreadable = []
         if database.capture.is_installed():
-            # Images that can still be distinguished are sent, before it counts as recorded.
-            database.capture.poll_ddl()
-            unreadable = database.capture.unreadable()
+            unreadable = _find_unreadable(database)
         elif tail is None:
             # No segment would tell that this is not what slaves were filled from.
             make_inconsistent(context, source, _NOT_THERE, {Status.NORMAL, Status.TRANSITION})
         if unreadable:
-            leave_out(context, source, unreadable, "its columns changed unseen")
+            leave_out(context, source, unreadable, _UNSEEN)
         if installed and (silenced := database.capture.silenced()):
             leave_out(context, source, silenced, _LOST)
         notice = _notice if context.config.source(source).bootstrap_warnings else None
@@ -134,6 +135,34 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
             # Bootstrap says it again. Until then changes of the other tables are not to pile up on the master (R8).
             event("not watched again", source=source, why=str(error))
     return silenced
+
+
+def leave_unreadable(context: Context, source: str, database: Source) -> list[TableName]:
+    """Leave out tables whose columns changed unseen, and forget what is queued of them, which cannot be read. What is
+    queued of others stays as it is (R8).
+
+    Raises:
+        TransientError: SLC-036, SLC-095, others lock or alter one: nothing was done.
+        Unwatchable: SLC-477, one cannot be watched as it is now.
+    """
+    if unreadable := _find_unreadable(database):
+        leave_out(context, source, unreadable, _UNSEEN, whole={Status.INITIAL})
+        watched, wanted = context.watched_tables(source), context.watch_settings(source)
+        database.capture.install(watched, wanted, unreadable=unreadable)
+    return unreadable
+
+
+def _find_unreadable(database: Source) -> list[TableName]:
+    """Send what can still be told apart as commands; the tables of which that cannot be. Raises AlteredMeanwhile."""
+
+    def look() -> list[TableName]:
+        database.capture.poll_ddl()
+        return database.capture.unreadable()
+
+    for _ in range(_LOOKS):
+        with suppress(AlteredMeanwhile):
+            return look()
+    return look()
 
 
 def leave_out(

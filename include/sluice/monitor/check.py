@@ -43,6 +43,9 @@ from sluice.vendors.registry import vendor
 _UNKNOWN = "how much that is cannot be asked here: watch the master's disk"
 # These have a slot for each source, and for each replication.
 _EACH = (pools.PUBLISH, pools.DRAIN)
+_NO_EVENTS = (
+    "`event_triggers` is off: a watched table whose columns change is left out until it is filled again; set it on"
+)
 _HTTPS = '`{"schema": "https"}` in the extra of its Airflow connection'
 
 
@@ -285,7 +288,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     if not can.sends_ddl:
         ddl = "DDL is not carried out on slaves: make and alter their tables by hand, or by initial_update"
     elif can.event_triggers:
-        ddl = "DDL is seen as it happens"
+        ddl = "DDL is seen as it happens" if can.events_fire else _NO_EVENTS
     elif outdated:
         ddl = advice.outdated_events(name).replace("\nHINT: ", "; ")
     else:

@@ -318,6 +318,17 @@ class Publisher:
             "the bootstrap DAG with rebase, then initial_update for all slaves of this source",
         )
 
+    def purge_listed(self) -> bool:
+        """Purge what an earlier publisher listed, and did not live to purge. False if that is not known, since another
+        server took the source's place.
+        """
+        state, tail = self._database.capture.state(), self._manifest.tail()
+        if state and tail and state.incarnation != tail.incarnation:
+            return False
+        if state and (unpurged := self._unpurged_segments(state, tail)):
+            self._heal(state, unpurged)
+        return True
+
     def _heal(self, state: SourceState, unpurged: list[Segment]) -> None:
         names = {"keys": "repl_key", "transactions": "trans_key"}
         batches = (batch for segment in unpurged for batch in self._files.read(segment.file, segment.first_ordinal - 1))

@@ -15,12 +15,12 @@ from functools import partial
 from typing import Any
 
 from sluice.capture import unwatched
-from sluice.capture.reconcile import heal, make_inconsistent, reconcile
+from sluice.capture.reconcile import heal, leave_unreadable, make_inconsistent, reconcile
 from sluice.changelog import points
 from sluice.context import Context
-from sluice.errors import AlteredMeanwhile, StrangeSource
+from sluice.errors import AlteredMeanwhile, StrangeSource, UnreadableTable
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.unwatched import Unwatched
 from sluice.publish.drain_runs import DrainRuns
 from sluice.publish.publisher import PointRequest
@@ -152,6 +152,7 @@ class _PublisherRun:
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
         self._unwatched: frozenset[Unwatched] = frozenset()
+        self._unreadable: list[TableName] = []
         self._reported = float("-inf")
         self.transactions = self.changes = self.segments = 0
 
@@ -199,7 +200,18 @@ class _PublisherRun:
             backlog=self._backlog,
             asked=asked,
         )
-        swept = Swept(**run_step(self._steps, work_name("publish", self._source), work, self._keep_up))
+        try:
+            swept = Swept(**run_step(self._steps, work_name("publish", self._source), work, self._keep_up))
+        except UnreadableTable:
+            # A purge that was missed names all that is in the log, also of that table.
+            if not publisher_of(self._context, self._source, self._database, self._lease).purge_listed():
+                raise
+            unreadable = leave_unreadable(self._context, self._source, self._database)
+            if not unreadable or unreadable == self._unreadable:
+                raise
+            self._unreadable = unreadable
+            return True
+        self._unreadable = []
         if swept.segments:
             event("swept", source=self._source, segments=swept.segments, changes=swept.changes)
         self._logged, self._backlog = swept.sequences, swept.backlog

@@ -10,10 +10,12 @@ class Capabilities:
     """The capabilities of a database, and of our role on it.
 
     Attributes:
+        events_fire: of a master: its settings let event triggers fire.
         sends_ddl: of a master: its definitions of tables go into the stream as commands.
     """
 
     event_triggers: bool = False
+    events_fire: bool = True
     transactional_ddl: bool = False
     silent_triggers: bool = False
     sends_ddl: bool = True

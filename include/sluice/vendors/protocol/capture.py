@@ -92,7 +92,11 @@ class Capture(Protocol):
         """
 
     def unreadable(self) -> list[TableName]:
-        """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
+        """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read.
+
+        Raises:
+            AlteredMeanwhile: SLC-095, one was altered since the last look for changes, which may tell.
+        """
 
     def poll_ddl(self) -> None:
         """Send what changed as commands, where DDL is not seen as it happens or could not be recorded. Watch tables

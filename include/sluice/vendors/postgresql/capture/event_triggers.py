@@ -69,6 +69,12 @@ def may_watch_ddl(connection: Connection) -> bool:
     return bool(superuser or told == "yes")
 
 
+def are_on(connection: Connection) -> bool:
+    """Whether the server lets event triggers fire, which a setting of PostgreSQL 17 can keep it from."""
+    row = connection.execute("SELECT coalesce(current_setting('event_triggers', true), 'on') = 'on'").fetchone()
+    return row == (True,)
+
+
 def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
     """Whether DDL is seen as it happens: by event triggers that the role may make, or that somebody who may made for it
     as this version makes them.

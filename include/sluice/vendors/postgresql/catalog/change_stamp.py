@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
-from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError
+from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError, UnreadableTable
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -41,18 +41,41 @@ class CatalogStamp:
         """A comparison that was begun after the last look found nothing."""
         _compared[self._of] = self._seen
 
+    def find_unrecorded(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> list[TableName]:
+        """The tables whose columns differ from the record for good.
+
+        Raises:
+            AlteredMeanwhile: SLC-095, something was altered at this moment, or since the comparison before this one.
+        """
+        if self.look(connection, parts):
+            return []
+        seen, mismatch = self._seen, composed("capture/ddl/layout_mismatch", **parts)
+        # Partitions that went are sent by the next look for changes.
+        names = [TableName(*name) for *name, went in connection.execute(mismatch) if not went]
+        self.look(connection, parts)
+        if names and (self._seen != seen or self._is_older()):
+            raise _changed_meanwhile(names[0])
+        return names
+
     def unrecorded(self, name: TableName, *, went: bool) -> SluiceError:
         """The error for a table whose columns differ from the record: for good, or altered since the last comparison.
 
         Args:
             went: only partitions of it went, which the next look for changes fixes.
         """
-        if went or (self._before and self._before._seen not in (None, self._seen)):
-            return AlteredMeanwhile(
-                95, f"the columns or partitions of {name} changed since somebody looked for changes", AGAIN
-            )
-        return SluiceError(
+        if went or self._is_older():
+            return _changed_meanwhile(name)
+        return UnreadableTable(
             43,
             f"the columns of {name} changed and the change was not recorded",
-            "run the bootstrap DAG, then initial_update of this table for the slaves; the source is not affected",
+            "the publisher leaves this table out: run initial_update of it for the slaves. If this comes again, run "
+            "the bootstrap DAG before that",
         )
+
+    def _is_older(self) -> bool:
+        """Whether the comparison before this one was made of another state."""
+        return self._before is not None and self._before._seen not in (None, self._seen)
+
+
+def _changed_meanwhile(name: TableName) -> AlteredMeanwhile:
+    return AlteredMeanwhile(95, f"the columns or partitions of {name} changed since somebody looked for changes", AGAIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -67,6 +67,19 @@ class Place:
     lsn: int
     ahead: frozenset[int]
     layouts: frozenset[int]
+
+
+class _Fit(NamedTuple):
+    """The way to read changes of a table.
+
+    Attributes:
+        wanted: the actions.
+        lost: why they cannot be, if the table was altered unseen.
+    """
+
+    layout: Layout
+    wanted: str
+    lost: bytes | None
 
 
 @dataclass
@@ -134,8 +147,8 @@ class Stream:
         self._known = known
         self._place = place
         self._relations: dict[int, Relation] = {}
-        # Of a table, as it is now: its layout, and the actions that are wanted.
-        self._fitting: dict[bytes, tuple[Layout, str]] = {}
+        # Of a table, as it is now.
+        self._fitting: dict[bytes, _Fit] = {}
         self._current = {known.layouts[one][0]: one for one in sorted(place.layouts) if one in known.layouts}
         self._rows = _Rows()
         self._xid, self._transaction, self._commit, self._key = 0, "0", 0, 0
@@ -155,7 +168,7 @@ class Stream:
         """The changes of these messages.
 
         Raises:
-            SluiceError: SLC-405, a table is not what is recorded of it; a message is none.
+            SluiceError: SLC-405, a message is none.
         """
         for place, data in messages:
             try:
@@ -220,11 +233,11 @@ class Stream:
                 found = self._fit(relation, table)
         if found is None:
             return
-        layout, wanted = found
+        layout, wanted, lost = found
         if (action := _ACTIONS[kind]) in wanted:
-            if pgoutput.is_left_out(data):
+            if lost or pgoutput.is_left_out(data):
                 action = Action.LOST
-                self._rows.queued[len(self._rows.last)] = NO_LAYOUT, [None, None]
+                self._rows.queued[len(self._rows.last)] = NO_LAYOUT, [lost, None]
             else:
                 self._rows.changes.append((place, data))
             self._put(place, layout, action, len(data))
@@ -281,8 +294,8 @@ class Stream:
         number = self._current.get(relation)
         return self._known.layouts[number][1] if number is not None else None
 
-    def _fit(self, relation: int, table: bytes) -> tuple[Layout, str] | None:
-        """The layout of a table, if its columns are what the log says; None if the table is not watched."""
+    def _fit(self, relation: int, table: bytes) -> _Fit | None:
+        """The way to read changes of a table; None if it is not watched."""
         said = self._relations.get(relation)
         if said is None:
             raise Malformed("a change is of a table that no message described")
@@ -290,17 +303,11 @@ class Stream:
         if layout is None:
             self._is_strange(relation)
             return None
-        if tuple(column.name for column in layout.columns) != said.names:
-            raise SluiceError(
-                405,
-                f"the server's log has {said.schema}.{said.table} with the columns {', '.join(said.names)}, and "
-                f"recorded are {', '.join(column.name for column in layout.columns)}: nobody saw it altered",
-                "nothing of it was published, and nothing is wrong on a slave. Trigger the DAG bootstrap with rebase, "
-                "then initial_update for all slaves of this source",
-            )
-        wanted = self._known.actions.get(relation, _EVERY_ACTION)
-        self._fitting[table] = layout, wanted
-        return layout, wanted
+        recorded, lost = tuple(column.name for column in layout.columns), None
+        if recorded != said.names:
+            lost = f"the log has the columns {', '.join(said.names)}, and recorded are {', '.join(recorded)}".encode()
+        fit = self._fitting[table] = _Fit(layout, self._known.actions.get(relation, _EVERY_ACTION), lost)
+        return fit
 
     def _is_strange(self, relation: int) -> None:
         if relation not in self._strangers:

@@ -75,9 +75,10 @@ class QueueCapture:
             if not self.resources.is_home:
                 connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             seen = event_triggers.sees_ddl(connection, self.resources, self.parts)
+            fires = event_triggers.are_on(connection)
             needed_calls.expect_allowed(self.info, by_log=self._by_log)
         self._expect_way()
-        return Capabilities(event_triggers=seen, transactional_ddl=True)
+        return Capabilities(event_triggers=seen, events_fire=fires, transactional_ddl=True)
 
     def install(
         self,
@@ -162,12 +163,7 @@ class QueueCapture:
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
         with translated("comparing the catalog with the recorded columns"):
-            return [
-                TableName(schema, table)
-                for schema, table, _ in self._session.open().execute(
-                    composed("capture/ddl/layout_mismatch", **self.parts)
-                )
-            ]
+            return self._recorded.find_unrecorded(self._session.open(), self.parts)
 
     def poll_ddl(self) -> None:
         """Send what changed as commands, and watch tables that are wanted; where DDL is seen, once a minute."""
