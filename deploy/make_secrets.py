@@ -15,7 +15,10 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parent / "secrets"
 
 
-NAMES = ("control", "airflow", "store", "master_admin", "master", "slave", "admin", "relay", "oracle", "spark")
+NAMES = (
+    *("control", "airflow", "store", "master_admin", "master", "slave_admin", "slave"),
+    *("admin", "relay", "oracle", "spark"),
+)
 
 
 def contents() -> dict[str, str]:
@@ -46,6 +49,7 @@ def contents() -> dict[str, str]:
         "store_password": word["store"],
         "master_admin_password": word["master_admin"],
         "master_password": word["master"],
+        "slave_admin_password": word["slave_admin"],
         "slave_password": word["slave"],
         "oracle_password": word["oracle"],
         "connect_token": token,

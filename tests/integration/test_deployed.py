@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.postgres]
 SERVICES = yaml.safe_load((PROJECT / "docker-compose.yaml").read_text())["services"]
 IMAGE = dict(re.findall(r"(PATH|PYTHONPATH)=(\S+)", (PROJECT / "Dockerfile").read_text()))
 DATABASES = ("sluice_control", "sluice_master", "sluice_slave")
-MASTER_PASSWORD = "canary"
+PASSWORD = "canary"
 
 
 @pytest.fixture
@@ -36,7 +36,8 @@ def deployed(server, tmp_path):
     for name, info in infos.items():
         there = {"host": info.host, "port": info.port, "schema": info.database}
         connections[name] |= {**there, "login": info.login, "password": info.password}
-    connections["sluice_master"] |= {"login": "sluice", "password": MASTER_PASSWORD}
+    for name in ("sluice_master", "sluice_slave"):
+        connections[name] |= {"login": "sluice", "password": PASSWORD}
     files["connections.json"] = json.dumps(connections)
     (tmp_path / "secrets").mkdir()
     for name, text in files.items():
@@ -57,9 +58,14 @@ def deployed(server, tmp_path):
     granted = (PROJECT / "deploy" / "master-grants.sql").read_text()
     with server.connect(infos["sluice_master"]) as master:
         master.execute((PROJECT / "deploy" / "master-db.sql").read_text())
-        master.execute(f"CREATE ROLE sluice LOGIN PASSWORD '{MASTER_PASSWORD}'")
+        master.execute(f"CREATE ROLE sluice LOGIN PASSWORD '{PASSWORD}'")
         master.execute(granted)
-    infos["sluice_master"] = replace(infos["sluice_master"], login="sluice", password=MASTER_PASSWORD)
+    # Both servers are one here, and so are their roles.
+    role = (PROJECT / "deploy" / "slave-role.sql").read_text().partition(";\n")[2]
+    with server.connect(infos["sluice_slave"]) as slave:
+        slave.execute(role.replace(':"DBNAME"', infos["sluice_slave"].database))
+    for name in ("sluice_master", "sluice_slave"):
+        infos[name] = replace(infos[name], login="sluice", password=PASSWORD)
     context = Context(configuration.load(PROJECT / "deploy" / "replication.yaml"), infos)
     with closing(context.store):
         assert granted.partition("\n")[2] == f"{grants(context, 'shop').strip()};\n"
@@ -82,5 +88,6 @@ def test_status_and_check_in_a_container_find_the_connections_that_are_secrets(d
     found = dict(re.findall(r"^(?:ok  |FAIL) ([^:\n]+): (.*)", (checked := typed("check")).stdout, re.MULTILINE))
     assert checked.stdout.startswith(f"ok   configuration {PROJECT}/deploy/replication.yaml")
     assert "airflow-api-server" in found["Airflow's REST API"]
+    assert "is a superuser" not in found["source shop"] + found["slave branch"]
     wrong = [line for line in checked.stdout.splitlines() if line.startswith("FAIL")]
     assert [line for line in wrong if not re.search("Airflow's REST API|Spark", line)] == []

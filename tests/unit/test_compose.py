@@ -331,9 +331,13 @@ def test_each_process_of_spark_asks_the_others_for_the_secret(tmp_path):
 
 
 def test_no_database_that_is_replicated_is_read_by_a_superuser():
-    master = SERVICES["master-db"]["environment"]
-    connection = json.loads(secret_files()["connections.json"])["sluice_master"]
-    assert (master["POSTGRES_USER"], connection["login"]) == ("postgres", "sluice")
-    role = (PROJECT / "deploy" / "master-role.sql").read_text()
-    assert "CREATE ROLE sluice LOGIN PASSWORD" in role
-    assert "SUPERUSER" not in role
+    files = secret_files()
+    connections = json.loads(files["connections.json"])
+    for name in ("master", "slave"):
+        server, connection = SERVICES[f"{name}-db"], connections[f"sluice_{name}"]
+        assert (server["environment"]["POSTGRES_USER"], connection["login"]) == ("postgres", "sluice")
+        assert files[f"{name}_admin_password"] != connection["password"]
+        assert any(volume.startswith(f"./deploy/{name}-role.sql:") for volume in server["volumes"])
+        role = (PROJECT / "deploy" / f"{name}-role.sql").read_text()
+        assert f"CREATE ROLE sluice LOGIN PASSWORD :'{name}_password'" in role
+        assert "SUPERUSER" not in role
