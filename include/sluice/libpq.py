@@ -27,7 +27,7 @@ from psycopg.conninfo import make_conninfo
 from sluice import passwords, shell
 from sluice.connections import ConnectionInfo, given_extras
 from sluice.errors import ConfigError
-from sluice.tls import VERIFYING
+from sluice.tls import VERIFYING, client_error, is_far
 
 # The port of a connection that names none.
 PORT = 5432
@@ -49,9 +49,9 @@ _NOT_BY_EXTRA |= {"sslkeylogfile", "servicefile"}
 # The extras that are no parameters of libpq.
 _OF_OURS = {"write_timeout", *passwords.EXTRAS}
 # What holds of proofs if neither the extra nor a variable says it: a server that is not verified gets no password that
-# it could read. Source: PostgreSQL manual, "require_auth"; libpq has it since version 16.
+# it could read. Source: PostgreSQL manual, "require_auth"; libpq has it since this version.
+REQUIRED_SINCE = 16
 _REQUIRED = "require_auth"
-_REQUIRED_SINCE = 160000
 _NOT_IN_CLEAR = "!password"
 
 
@@ -137,11 +137,13 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
 
     Raises:
         ConfigError: SLC-017, an extra is unknown, or leads what is secret to this machine elsewhere.
+        SluiceError: SLC-684, libpq is too old to keep the password from a server that is not verified.
         PasswordExpired: SLC-691, the password cannot be fetched.
     """
     known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()} - _NOT_BY_EXTRA
-    given = given_extras(info, known | _OF_OURS)
+    given = given_extras(info, known | _OF_OURS | {_REQUIRED})
     _expect_own_password(info, given)
+    proofs = _proofs(info)
     return {
         "host": info.host,
         "port": info.port or PORT,
@@ -150,7 +152,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         "password": passwords.password_of(info, PORT),
         "connect_timeout": 10,
         "application_name": name_session(application),
-        **_proofs(str(info.extra.get("sslmode") or os.environ.get("PGSSLMODE"))),
+        **proofs,
         **{key: str(int(value) if isinstance(value, bool) else value) for key, value in given.items() if key in known},
     }
 
@@ -170,10 +172,31 @@ def _expect_own_password(info: ConnectionInfo, given: Mapping[str, Any]) -> None
         )
 
 
-def _proofs(sslmode: str) -> dict[str, str]:
-    if sslmode in VERIFYING or "PGREQUIREAUTH" in os.environ or pq.version() < _REQUIRED_SINCE:
-        return {}
-    return {_REQUIRED: _NOT_IN_CLEAR}
+def _proofs(info: ConnectionInfo) -> dict[str, str]:
+    version = pq.version() // 10_000
+    if version < REQUIRED_SINCE and is_refused_by_client(info):
+        raise client_error(
+            database_id(info),
+            f"libpq {version}",
+            'type pip install "sluice[postgresql]" wherever jobs and their tasks run, which brings a newer one',
+        )
+    return {} if version < REQUIRED_SINCE or _asked_proof(info) or _verifies(info) else {_REQUIRED: _NOT_IN_CLEAR}
+
+
+def is_refused_by_client(info: ConnectionInfo) -> bool:
+    """Whether it is for the client to refuse a server that asks for the password in clear."""
+    hosts = str(info.extra.get("hostaddr") or info.host or "").split(",")
+    if asked := _asked_proof(info):
+        return "password" not in asked.split(",")
+    return not _verifies(info) and any(map(is_far, hosts))
+
+
+def _asked_proof(info: ConnectionInfo) -> str:
+    return str(info.extra.get(_REQUIRED) or os.environ.get("PGREQUIREAUTH") or "")
+
+
+def _verifies(info: ConnectionInfo) -> bool:
+    return str(info.extra.get("sslmode") or os.environ.get("PGSSLMODE")) in VERIFYING
 
 
 def refusal_sqlstate(error: psycopg.Error, how: Mapping[str, object]) -> str | None:

@@ -93,10 +93,13 @@ class Transport:
 
 
 def is_far(address: str) -> bool:
-    """Whether an IP address is of another machine, as far as can be told; a unix socket has none."""
-    if not address:
+    """Whether an IP address, or a host's name, may be of another machine; a unix socket has none, or a path."""
+    if not address or address.startswith(("/", "@")) or address == "localhost":
         return False
-    known = ipaddress.ip_address(address)
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return True
     return not (getattr(known, "ipv4_mapped", None) or known).is_loopback
 
 
@@ -139,4 +142,20 @@ def password_error(where: str, allowing: str) -> SluiceError:
         684,
         f"{where} asks for the password in clear, and nothing proves that it is the right server",
         f"the password was not sent. Set {_REMEDY}; if the way to the server is safe anyway, set {allowing} there",
+    )
+
+
+def client_error(where: str, client: str, newer: str) -> SluiceError:
+    """A client would send the password in any form that the server asks for, and does not verify it.
+
+    Args:
+        where: what it would connect to.
+        client: its name and version.
+        newer: how one comes that refuses that.
+    """
+    return SluiceError(
+        684,
+        f"{client} cannot refuse to send the password in clear, and nothing proves that {where} is the right server",
+        f"nothing was sent; {newer}, or set {_REMEDY}; if the way to the server is safe anyway, set `require_auth` "
+        "password,md5,scram-sha-256 there",
     )

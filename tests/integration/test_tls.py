@@ -14,7 +14,7 @@ from support.secured import Authority
 from support.updating import UpdatingWorld
 from support.world import SOURCE, result
 
-from sluice import tls
+from sluice import libpq, tls
 from sluice.capture.reconcile import bootstrap
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import SluiceError, TransientError
@@ -184,6 +184,47 @@ def test_a_connection_may_say_that_the_password_is_sent_in_clear(monkeypatch, tm
         (directory := tmp_path / str(number)).mkdir()
         given[number] = programs.environment(at(place, **extra), "test", directory, False).get("PGREQUIREAUTH")
     assert given == ["!password", None, "scram-sha-256"]
+
+
+@pytest.fixture
+def old_library(monkeypatch):
+    """A libpq that knows no `require_auth`, and servers that are far away."""
+    monkeypatch.setattr(libpq, "REQUIRED_SINCE", 99)
+    monkeypatch.setattr(libpq, "is_far", bool)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_library_that_cannot_refuse_is_used_for_verified_servers_alone(way, old_library):
+    with impostor.impostor(impostor.of_postgresql) as place:
+        for extra in ({}, {"sslmode": "require"}, {"require_auth": "scram-sha-256"}):
+            with pytest.raises(SluiceError, match=r"SLC-684: libpq \d+ cannot refuse") as caught:
+                way(at(place, **extra))
+            assert "sluice[postgresql]" in caught.value.hint
+        assert place.heard == b""
+        assert "require_auth" not in libpq.parameters(at(place, sslmode="verify-full"), "test")
+        with pytest.raises(TransientError):
+            way(at(place, require_auth="password,scram-sha-256"))
+
+
+def test_a_program_that_cannot_refuse_gets_no_password_for_a_server_that_is_not_verified(world, tmp_path, monkeypatch):
+    program = tmp_path / "pg_dump"
+    program.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.18'")
+    program.chmod(0o755)
+    command = [str(program), *PG_DUMP[1:]]
+    world.configure(lambda plain: plain["sources"][SOURCE]["initial_program"].update(command=command))
+    bootstrap(world.context, SOURCE)
+    info = world.infos["master"]
+    programs.expect_safe(info, command)
+    respell(world, "master", extra={"sslmode": "prefer", "sslrootcert": None})
+    programs.expect_safe(world.infos["master"], command)
+    monkeypatch.setattr(libpq, "is_far", bool)
+    with pytest.raises(SluiceError, match="SLC-684: pg_dump 15 cannot refuse") as caught:
+        world.inhibit(mode=EXTERNAL)
+    assert "nothing was changed" in caught.value.hint
+    assert "`initial_program`" in caught.value.hint
+    program.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 16.2'")
+    programs.expect_safe(world.infos["master"], command)
+    programs.expect_safe(world.infos["master"], ["/opt/site/export.sh"])
 
 
 PASSWORD, KEY = impostor.WHOLE_PASSWORD, impostor.PUBLIC_KEY

@@ -9,12 +9,16 @@ from sluice.tls import Transport, is_far
 HERE, THERE, SEEN = "127.0.0.1", "192.0.2.7", "192.0.2.9"
 
 
-@pytest.mark.parametrize("address", ["", HERE, "127.8.9.1", "::1", "::ffff:127.0.0.1"])
+NEAR = ["", "/run/postgresql", "@socket", "localhost", HERE, "127.8.9.1", "::1", "::ffff:127.0.0.1"]
+FAR = ["db1", THERE, "10.0.0.1", "2001:db8::1", "fe80::1%eth0", "::ffff:192.0.2.7", "0.0.0.0"]
+
+
+@pytest.mark.parametrize("address", NEAR)
 def test_a_socket_and_the_loopback_are_of_this_machine(address):
     assert not is_far(address)
 
 
-@pytest.mark.parametrize("address", [THERE, "10.0.0.1", "2001:db8::1", "fe80::1%eth0", "::ffff:192.0.2.7", "0.0.0.0"])
+@pytest.mark.parametrize("address", FAR)
 def test_every_other_address_is_not(address):
     assert is_far(address)
 

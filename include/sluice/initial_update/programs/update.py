@@ -30,13 +30,14 @@ from sluice.vendors.registry import master, vendor
 
 
 def expect_exportable(context: Context, source: str) -> Sequence[str]:
-    """The program that exports from a master. Raises SluiceError SLC-200 if it is not there."""
+    """The program that exports from a master. Raises SluiceError SLC-200, SLC-684: it is not there, or not safe."""
     settings = context.config.source(source)
     exporting = master(settings.vendor).exporting
     if exporting is None:
         raise _refusal(f"of {source}", "no program exports what a snapshot of this kind of master shows")
     command = settings.initial_program.command or exporting.command
     expect_there(f"source {source}", command)
+    exporting.expect_safe(context.connection(settings.connection), command)
     return command
 
 
@@ -53,7 +54,7 @@ def expect_importable(
         merging: see `sluice.initial_update.chunks.catch_up.mergeable_tables`.
 
     Raises:
-        SluiceError: SLC-200, SLC-204.
+        SluiceError: SLC-200, SLC-204, SLC-684.
     """
     slave = context.config.slave(pair.slave)
     command, importing_ = slave.initial_program.command, vendor(slave.vendor).importing
@@ -82,6 +83,7 @@ def expect_importable(
                 "correctness.md, use a program that reads a snapshot, or trigger initial_update with mode snapshot",
             )
     expect_there(f"slave {pair.slave}", command or importing_.command)
+    importing_.expect_safe(context.connection(slave.connection), command or importing_.command)
 
 
 def _reads_snapshot(command: Sequence[str]) -> bool:
@@ -95,7 +97,7 @@ class ProgramUpdate(NoResume):
         shown: the snapshot that the slaves equal in the end.
 
     Raises:
-        SluiceError: SLC-200, the program of the master's side is not there.
+        SluiceError: SLC-200, SLC-684, the program of the master's side is not there, or not safe.
     """
 
     def __init__(
@@ -128,7 +130,7 @@ class ProgramUpdate(NoResume):
         """Fence out earlier jobs, if the rows can come by a program.
 
         Raises:
-            SluiceError: SLC-200, SLC-204; nothing was changed on the slave.
+            SluiceError: SLC-200, SLC-204, SLC-684; nothing was changed on the slave.
         """
         (pair,) = target.pairs
         merging = partial(target.tables.merging, made=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,8 +12,9 @@ from psycopg import pq
 
 from sluice import pooler
 from sluice.connections import ConnectionInfo
-from sluice.libpq import database_id, parameters
+from sluice.libpq import REQUIRED_SINCE, database_id, is_refused_by_client, parameters
 from sluice.model.names import TableName
+from sluice.tls import client_error
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.session import composed, connect, plain_id
@@ -48,6 +52,28 @@ def size(info: ConnectionInfo, tables: Sequence[TableName]) -> int:
     return int(row[0]) if row else 0
 
 
+def expect_safe(info: ConnectionInfo, command: Sequence[str]) -> None:
+    """See that a program of PostgreSQL obeys PGREQUIREAUTH where it gets that. Programs of others are not looked at.
+
+    Raises:
+        SluiceError: SLC-684, it is too old.
+    """
+    name = Path(command[0]).name
+    if not (name.startswith(("pg_", "psql")) and is_refused_by_client(info)):
+        return
+    # What opens our connections is in our environment.
+    env = {variable: os.environ[variable] for variable in ("PATH", "LD_LIBRARY_PATH") if variable in os.environ}
+    said = subprocess.run([command[0], "--version"], env=env, capture_output=True, text=True, check=False).stdout
+    # It has the libpq of its version, or a later one.
+    version = re.search(r"\) (\d+)", said)
+    if version and int(version[1]) < REQUIRED_SINCE:
+        raise client_error(
+            database_id(info),
+            f"{name} {version[1]}",
+            f"name {name} of PostgreSQL {REQUIRED_SINCE} or later by its path in `initial_program`",
+        )
+
+
 def _escaped(password: str) -> str:
     return password.replace("\\", "\\\\").replace(":", "\\:")
 
@@ -60,6 +86,7 @@ EXPORTING = Programs(
     ),
     environment,
     regclass,
+    expect_safe,
     plain_id,
 )
 # What comes of an archive that ends too early is rolled back.
@@ -67,4 +94,5 @@ IMPORTING = Programs(
     ("pg_restore", "--data-only", "--single-transaction", "--exit-on-error", "--dbname={database}"),
     environment,
     regclass,
+    expect_safe,
 )

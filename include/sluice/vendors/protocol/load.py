@@ -29,12 +29,15 @@ class Programs:
         environment: by which programs reach a database, under an application's name. They find the password in a file,
             in a private directory; `silent`: what they write fires no triggers.
         quoted: a name as its programs read it.
+        expect_safe: see that this command can refuse to send the password in clear, where it has to; raises SluiceError
+            SLC-684.
         snapshot: an exported snapshot as they import it, from the id by which our sessions do.
     """
 
     command: tuple[str, ...]
     environment: Callable[[ConnectionInfo, str, Path, bool], Mapping[str, str]]
     quoted: Callable[[TableName], str]
+    expect_safe: Callable[[ConnectionInfo, Sequence[str]], None]
     snapshot: Callable[[str], str] = str
 
 
