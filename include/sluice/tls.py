@@ -1,4 +1,4 @@
-"""TLS between Sluice and a PostgreSQL server: what a session really has of it, and why it could not be set up.
+"""TLS between Sluice and a database: what a session really has of it, and why it could not be set up.
 
 A remark looks at both ends of a session, since a pooler or a proxy between them may end TLS. What was asked for does
 not count: `sslmode` is `prefer` by default, which goes on without TLS where the server has none.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
@@ -60,7 +60,8 @@ class Transport:
         client: the address that the server sees; empty for a unix socket.
         leaves_encrypted: whether our end encrypts.
         arrives_encrypted: whether the server's end does.
-        sslmode: what the connection asks for.
+        sslmode: what the connection asks for, as libpq calls it.
+        remedy: what to set for a connection that is encrypted and verified.
     """
 
     server: str
@@ -68,26 +69,33 @@ class Transport:
     leaves_encrypted: bool
     arrives_encrypted: bool
     sslmode: str
+    remedy: str = _REMEDY
 
     @classmethod
     def from_session(cls, session: psycopg.Connection[Any]) -> Transport:
         """Ask both ends of a session. Raises psycopg.Error."""
         encrypted, client = session.execute(_AT_THE_SERVER).fetchone() or (False, None)
+        return replace(cls.from_our_end(session), client=client or "", arrives_encrypted=encrypted)
+
+    @classmethod
+    def from_our_end(cls, session: psycopg.Connection[Any]) -> Transport:
+        """Ask our end alone, where the server does not tell of its own."""
         asked = {option.keyword: option.val for option in session.pgconn.info}
         sslmode = (asked.get(b"sslmode") or b"prefer").decode()
-        return cls(session.info.hostaddr, client or "", session.pgconn.ssl_in_use, encrypted, sslmode)
+        encrypted = session.pgconn.ssl_in_use
+        return cls(session.info.hostaddr, "", encrypted, encrypted, sslmode)
 
     @property
     def remark(self) -> str | None:
         """A warning; None if the session is encrypted and verified, or does not leave the machine."""
         if is_far(self.server) and not self.leaves_encrypted:
-            return f"the connection to {self.server} is not encrypted: set {_REMEDY}"
+            return f"the connection to {self.server} is not encrypted: set {self.remedy}"
         if is_far(self.client) and not self.arrives_encrypted:
             return f"the server is reached from {self.client} without encryption: let what is in between use TLS, too"
         if is_far(self.server) and self.sslmode not in VERIFYING:
             return (
                 f"the connection to {self.server} is encrypted, but the server's certificate is not verified (sslmode "
-                f"{self.sslmode}): set {_REMEDY}"
+                f"{self.sslmode}): set {self.remedy}"
             )
         return None
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from support.oracle_session import INFO, RecordedSession
 
 from sluice.tls import Transport, is_far
+from sluice.vendors.oracle import vendor as oracle
 
 HERE, THERE, SEEN = "127.0.0.1", "192.0.2.7", "192.0.2.9"
 
@@ -43,3 +47,23 @@ def test_what_is_unsafe_is_told(way):
     *seen, expected = way
     told = Transport(*seen).remark
     assert expected in told if expected else told is None
+
+
+DSN = replace(INFO, host="", extra={"dsn": "tcps://db2:2484/shop"})
+
+
+@pytest.mark.parametrize(
+    ("info", "protocol", "client", "expected"),
+    [
+        (INFO, "tcp", SEEN, "the connection to db1 is not encrypted: set `protocol` tcps"),
+        (INFO, "tcps", SEEN, None),
+        (replace(INFO, host=HERE), "tcp", HERE, None),
+        (DSN, "tcp", SEEN, "the connection to db2 is not encrypted"),
+    ],
+)
+def test_an_oracle_is_asked_by_which_protocol_it_is_reached(info, protocol, client, expected, monkeypatch):
+    session = RecordedSession({"session/transport": [(protocol, client)]})
+    monkeypatch.setattr(oracle, "connect", lambda info, application: session)
+    told = oracle.VENDOR.transport(info).remark
+    assert expected in told if expected else told is None
+    assert session.said[-1] == "CLOSE"

@@ -158,10 +158,15 @@ def _readers(context: Context) -> Iterator[tuple[str, Look]]:
 
 
 def _reads(context: Context, kind: str, conn_id: str) -> str:
-    if (sizes := vendor(kind).sizes) is None:
-        return "was not looked at"
-    sizes(context.connection(conn_id), ())
-    return "answers"
+    known = vendor(kind).transport is not None
+    return "; ".join(["answers" if known else "was not looked at", *_unsafe_ways(context, kind, conn_id)])
+
+
+def _unsafe_ways(context: Context, kind: str, *ids: str) -> list[str]:
+    """The remarks on connections that others can read, or whose server is not verified."""
+    if (transport := vendor(kind).transport) is None:
+        return []
+    return [remark for conn_id in ids if (remark := transport(context.connection(conn_id)).remark)]
 
 
 def _source_answers(context: Context, name: str) -> str:
@@ -297,8 +302,10 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
             f"{without}, since the role may not create event triggers; let who may, on plain PostgreSQL a superuser, "
             f"run the script of {shell.sluice('grants', name)}, again after bootstrap"
         )
+    settings = context.config.source(name)
+    ways = _unsafe_ways(context, settings.vendor, *settings.connections)
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
-    text = "; ".join(["answers", f"DbResources {made}", ddl, *map(unwatched.fact, left), *master.remarks])
+    text = "; ".join(["answers", f"DbResources {made}", ddl, *map(unwatched.fact, left), *master.remarks, *ways])
     if installed and (lost := [table for table in left if table.reason.loses]):
         hints = "; ".join(dict.fromkeys(unwatched.note(context, name, it).partition("\nHINT: ")[2] for it in lost))
         return Finding(f"source {name}", False, f"{text}\nHINT: {hints}")
@@ -357,9 +364,10 @@ def _transformer(named: str, source: str) -> str:
 
 
 def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) -> str:
-    slave = context.slave(pair)
+    slave, settings = context.slave(pair), context.config.slave(pair.slave)
     try:
         can = slave.capabilities()
+        ways = _unsafe_ways(context, settings.vendor, settings.connection)
         quiet = (
             "its own triggers and cascades stay silent"
             if can.silent_triggers
@@ -385,7 +393,7 @@ def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) ->
         slave.close()
     if guarded:
         quiet += f", but {', '.join(guarded)}: what that writes is not published there, as block_loop has it"
-    if context.config.slave(pair.slave).stylesheets:
+    if settings.stylesheets:
         style = slave.mapper.stylesheet
         warnings.append(f"messages pass {style.name}" if style else "there is no stylesheet for its messages")
-    return "; ".join([f"answers; {quiet}", *warnings])
+    return "; ".join([f"answers; {quiet}", *warnings, *ways])

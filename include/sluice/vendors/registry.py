@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sluice.model.lineage import Dataset
     from sluice.model.names import Pair, Resources, TableName
     from sluice.model.table_size import TableSize
+    from sluice.tls import Transport
     from sluice.vendors.protocol.compare import Comparison, GivesWay
     from sluice.vendors.protocol.digests import DigestSide
     from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
@@ -140,6 +141,7 @@ class Vendor:
         repair: the slave while rows of some keys are repaired, with the masters that are not to hear of it; None if
             they cannot be.
         repair_versions: the same if others write these rows, too.
+        transport: how a session of such a connection travels; None if there are no sessions.
         conn_type: the type of the Airflow connections that lead to it.
     """
 
@@ -167,6 +169,7 @@ class Vendor:
     cut: Callable[[list[Comparison], int], list[Comparison]] | None = None
     repair: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], RowRepair] | None = None
     repair_versions: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], VersionedRepair] | None = None
+    transport: Callable[[ConnectionInfo], Transport] | None = None
     conn_type: str = "postgres"
 
 

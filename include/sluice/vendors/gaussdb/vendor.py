@@ -9,10 +9,12 @@ from sluice.connections import ConnectionInfo
 from sluice.libpq import PORT, database_id
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
+from sluice.tls import Transport
 from sluice.vendors.gaussdb.capture.capture import SlotCapture
 from sluice.vendors.gaussdb.capture.settings import MPPDB, CaptureSettings
 from sluice.vendors.gaussdb.master import GaussMaster
 from sluice.vendors.gaussdb.read.rows import no_blocks, reading
+from sluice.vendors.gaussdb.session import connect
 from sluice.vendors.gaussdb.source_session import SourceSession
 from sluice.vendors.postgresql.capture.install import resources
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
@@ -60,6 +62,11 @@ def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collecti
     raise no_blocks()
 
 
+def _transport(info: ConnectionInfo) -> Transport:
+    with connect(info, "check") as session:
+        return Transport.from_our_end(session)
+
+
 # As a slave no configuration can name it.
 VENDOR = Vendor(
     slave=PostgresSlave,
@@ -79,4 +86,5 @@ VENDOR = Vendor(
         captures={"log": CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=False)},
     ),
     database_id=database_id,
+    transport=_transport,
 )

@@ -30,6 +30,16 @@ class Guarded(pymysql.connections.Connection):  # type: ignore[misc]
     _public_key: bytes | None = None
 
     @property
+    def encrypts(self) -> bool:
+        """Whether our end has begun TLS."""
+        return bool(self._secure)
+
+    @property
+    def peer(self) -> str:
+        """The IP address that it is connected to."""
+        return str(self._sock.getpeername()[0])
+
+    @property
     def server_public_key(self) -> bytes | None:
         """The key under which the password is sent without TLS. Whoever answers has named it."""
         return self._public_key
@@ -63,6 +73,6 @@ class Guarded(pymysql.connections.Connection):  # type: ignore[misc]
         Args:
             near: a server on the loopback may.
         """
-        is_verified = self.verifies and getattr(self, "_secure", False)
-        if not (self.in_clear or is_verified or (near and not is_far(self._sock.getpeername()[0]))):
+        is_verified = self.verifies and self.encrypts
+        if not (self.in_clear or is_verified or (near and not is_far(self.peer))):
             raise password_error(f"the server at {self.host}:{self.port}", "`cleartext_password` true")

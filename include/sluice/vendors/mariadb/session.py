@@ -5,7 +5,7 @@ a later job finds the sessions of an earlier one (R6, R7).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, NewType
 from zlib import crc32
@@ -18,9 +18,9 @@ from sluice import passwords, sqlfiles
 from sluice.connections import ConnectionInfo, given_extras
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
-from sluice.tls import VERIFYING
+from sluice.tls import VERIFYING, Transport
 from sluice.vendors.managed import SETTING
-from sluice.vendors.mariadb.errors import explained, number_of
+from sluice.vendors.mariadb.errors import explained, number_of, translated
 from sluice.vendors.mariadb.guarded import Guarded
 from sluice.vendors.mariadb.server import Server, server_of
 
@@ -344,9 +344,21 @@ def _tls(info: ConnectionInfo) -> dict[str, Any]:
     return {**named, **how} if any(named.values()) or any(how.values()) else {"ssl": {"verify_mode": "none"}}
 
 
-def _expect_encrypted(session: Connection, address: str, mode: str) -> None:
+def transport(info: ConnectionInfo) -> Transport:
+    """Describe how a session of this connection travels. Raises what `connect` does."""
+    with closing(connect(info, "check", fills=False)) as session, translated("looking at the way there"):
+        ((client,),) = execute(session, "SELECT SUBSTRING_INDEX(USER(), '@', -1)")
+        mode = str(info.extra.get("sslmode", "prefer"))
+        return Transport(session.peer, client, session.encrypts, _arrives_encrypted(session), mode)
+
+
+def _arrives_encrypted(session: Connection) -> bool:
     ((_, cipher),) = execute(session, "SHOW SESSION STATUS LIKE 'Ssl_cipher'")
-    if mode not in ("disable", "prefer") and not cipher:
+    return bool(cipher)
+
+
+def _expect_encrypted(session: Connection, address: str, mode: str) -> None:
+    if mode not in ("disable", "prefer") and not _arrives_encrypted(session):
         session.close()
         raise ConfigError(
             311,

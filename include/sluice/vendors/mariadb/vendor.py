@@ -21,7 +21,7 @@ from sluice.vendors.mariadb.read.estimate import foresee
 from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.read.rows import reading
 from sluice.vendors.mariadb.removal import remove
-from sluice.vendors.mariadb.session import PORT, composed, connect_to_master, execute
+from sluice.vendors.mariadb.session import PORT, composed, connect_to_master, execute, transport
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
@@ -99,4 +99,5 @@ VENDOR = Vendor(
     grants=for_slave,
     leftovers=leftovers.of_slave,
     altering=for_altering,
+    transport=transport,
 )

@@ -13,6 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.messages.column_literal import PRINTED
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
+from sluice.tls import VERIFYING, Transport
 from sluice.vendors.oracle import grants
 from sluice.vendors.oracle.capture.queue.capture import QueueCapture
 from sluice.vendors.oracle.errors import NO_RIGHT, code_of, translated
@@ -56,9 +57,22 @@ def _source(
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     """By the address alone: what else a `dsn` says may be a secret."""
     host, port, service = info.host, info.port, info.extra.get("service_name") or info.database or info.extra.get("sid")
-    if found := _EASY.fullmatch(str(info.extra.get("dsn") or "").strip()):
+    if found := _easy(info):
         host, port, service = found["host"], int(found["port"] or 0), found["service"]
     return Dataset.on_server("oracle", host, port or PORT, str(service or ""), name.schema, name.table)
+
+
+def _easy(info: ConnectionInfo) -> re.Match[str] | None:
+    return _EASY.fullmatch(str(info.extra.get("dsn") or "").strip())
+
+
+def _transport(info: ConnectionInfo) -> Transport:
+    easy = _easy(info)
+    with translated("looking at the way there"), closing(connect(info, "check")) as session:
+        ((protocol, client),) = execute(session, composed("session/transport"))
+    encrypted = str(protocol).lower() == "tcps"
+    # The driver has no TLS that does not verify the server.
+    return Transport(easy["host"] if easy else info.host, client or "", encrypted, encrypted, VERIFYING[-1], _TCPS)
 
 
 def _database_id(info: ConnectionInfo) -> str:
@@ -92,6 +106,8 @@ _EASY = re.compile(
     r"(?::\w+)?(?:/\w+)?(?:\?[^@]*)?"
 )
 
+_TCPS = "`protocol` tcps in the extra of its Airflow connection"
+
 VENDOR = Vendor(
     conn_type="oracle",
     slave=OracleSlave,
@@ -115,4 +131,5 @@ VENDOR = Vendor(
     repair=OracleRepair,
     grants=grants.for_slave,
     is_ours=is_ours,
+    transport=_transport,
 )

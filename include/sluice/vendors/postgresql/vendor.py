@@ -11,11 +11,13 @@ from sluice.libpq import PORT, database_id
 from sluice.messages.column_literal import BOOLEAN_WORDS, PRINTED, Cell
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
+from sluice.tls import Transport
 from sluice.vendors.postgresql import grants, leftovers, migrations
 from sluice.vendors.postgresql.capture import install
 from sluice.vendors.postgresql.capture.by_triggers import TriggerCapture
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
@@ -31,6 +33,7 @@ from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.read.sizes import sizes
 from sluice.vendors.postgresql.removal import remove
+from sluice.vendors.postgresql.session import connect
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.visibility import read_snapshot
@@ -62,6 +65,11 @@ def _source(
 
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     return Dataset.on_server("postgres", info.host, info.port or PORT, info.database, name.schema, name.table)
+
+
+def _transport(info: ConnectionInfo) -> Transport:
+    with translated("looking at the way there"), connect(info, "check", autocommit=True) as session:
+        return Transport.from_session(session)
 
 
 def message_values(type_name: str) -> Callable[[str], Cell] | None:
@@ -107,4 +115,5 @@ VENDOR = Vendor(
     cut=cut,
     repair=PostgresRepair,
     repair_versions=PostgresVersionedRepair,
+    transport=_transport,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psycopg import sql
 
-from sluice import shell, tls
+from sluice import shell
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Watch
@@ -55,12 +55,7 @@ def warnings(
     if whole := _stored_whole(connection, resources, parts, [name for name in existing if _by_key(tables[name])]):
         reasons = ", ".join(f"{name}, {why}" for name, why in whole.items())
         found_warnings.append(f"old images are stored whole of {reasons}")
-    return [
-        *found_warnings,
-        *_elevated(connection),
-        *ownership.remarks(connection, resources),
-        *tls.remarks(connection),
-    ]
+    return [*found_warnings, *_elevated(connection), *ownership.remarks(connection, resources)]
 
 
 def for_slave_role(connection: Connection) -> Iterator[str]:

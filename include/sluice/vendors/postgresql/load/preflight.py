@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 
 import psycopg
 
-from sluice import tls
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
@@ -63,7 +62,7 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
     """
-    found = TableFit(TakenFormats({BINARY}), [*warnings.for_slave_role(session), *tls.remarks(session)])
+    found = TableFit(TakenFormats({BINARY}), [*warnings.for_slave_role(session)])
     names = names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
