@@ -8,7 +8,9 @@ import pytest
 from support.binlog import MASTERS, left_out
 from support.mariadb import MariaServer
 from support.places import server_directory
+from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.watched import Watch
@@ -29,10 +31,31 @@ def test_the_filters_of_a_log_are_where_they_are_looked_for(master_server):
         assert [one[0].lower() for one in cursor.description[2:4]] == ["binlog_do_db", "binlog_ignore_db"]
 
 
+def expect_uncaptured_tables_told(world, master):
+    """What is configured since the last bootstrap is not well until a bootstrap knows of it, or it is taken out."""
+    master.execute("CREATE TABLE since (id int PRIMARY KEY)", "CREATE VIEW seen AS SELECT 1 AS id")
+    told = {
+        "later": "does not exist: it will be captured",
+        "seen": "is not a plain table, and is not captured",
+        "since": "is not captured: the last bootstrap did not know of it",
+    }
+    names = {f"{master.name}.{name}": {} for name in told}
+    world.configure(lambda settings: settings["sources"][SOURCE]["tables"].update(names))
+    pairs = zip(told.items(), world.standing().unwatched, strict=True)
+    assert all(note.startswith(f"{master.name}.{name} {why}") for (name, why), note in pairs)
+    world.configure(lambda settings: settings["sources"][SOURCE]["tables"].pop(f"{master.name}.seen"))
+    assert not world.standing().complete
+    (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert (found.good, told["since"] in found.text) == (False, True)
+    bootstrap(world.context, SOURCE)
+    assert (len(world.standing().unwatched), world.standing().complete) == (1, True)
+
+
 def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog, maria_server):
     world, master = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), update=False)
     (text,) = [one.text for one in findings(world.context) if one.subject == "source flights"]
     assert text == "answers; DbResources installed; DDL is seen as it happens"
+    expect_uncaptured_tables_told(world, master)
     for name, right, wrong in [("binlog_format", "ROW", "MIXED"), ("sync_binlog", "1", "0"), *FULL]:
         maria_server.execute(f"SET GLOBAL {name} = {wrong}")
         try:

@@ -160,8 +160,8 @@ TOLD = {
     "odd": 'public.odd does not exist; there is public."Odd ": it will be captured',
     "old": "public.old does not exist: it is called public.new now, and captured under that name",
     "one": "public.one is a partition of public.parted",
-    "seen": "public.seen is not a table",
-    "since": "public.since is not captured: it was configured after the last bootstrap",
+    "seen": "public.seen is not a plain table",
+    "since": "public.since is not captured: the last bootstrap did not know of it",
     "strange": "public.strange is not captured: the source's role is not a member of its owner",
 }
 

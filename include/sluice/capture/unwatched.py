@@ -22,17 +22,17 @@ def fact(table: Unwatched) -> str:
         case UnwatchedReason.RENAMED:
             return f"{table.name} does not exist: it is called {related} now, and captured under that name"
         case UnwatchedReason.OTHER_KIND:
-            return f"{table.name} is not a table, and is not captured"
+            return f"{table.name} is not a plain table, and is not captured"
         case UnwatchedReason.COLUMNLESS:
             return f"{table.name} has no column, and is not captured until it gets one"
         case UnwatchedReason.PARTITION:
             return f"{table.name} is a partition of {related}, and captured as rows of that alone"
         case UnwatchedReason.CONFIGURED_SINCE:
-            return f"{table.name} is not captured: it was configured after the last bootstrap"
+            return f"{table.name} is not captured: the last bootstrap did not know of it"
         case UnwatchedReason.OWNER:
             return f"{table.name} is not captured: the source's role is not a member of its owner"
         case UnwatchedReason.PENDING:
-            return f"{table.name} is not captured yet: no look of the publisher has found it"
+            return f"{table.name} is not captured yet: no look of the publisher has taken it up"
 
 
 def note(context: Context, source: str, table: Unwatched) -> str:

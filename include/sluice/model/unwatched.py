@@ -13,10 +13,10 @@ class UnwatchedReason(Enum):
 
     MISSING = "there is no table of this name"
     RENAMED = "it was renamed, and is watched under its new name"
-    OTHER_KIND = "what bears the name is not a table"
+    OTHER_KIND = "what bears the name is not a plain table"
     COLUMNLESS = "it has no column"
     PARTITION = "it is a partition of a watched table"
-    CONFIGURED_SINCE = "the configuration names it since the last bootstrap"
+    CONFIGURED_SINCE = "the last bootstrap did not know of it"
     OWNER = "our role is not a member of its owner"
     PENDING = "the next look of the publisher finds it"
 
@@ -24,6 +24,7 @@ class UnwatchedReason(Enum):
     def loses(self) -> bool:
         """Whether changes of rows are lost to the slaves."""
         return self in (
+            UnwatchedReason.OTHER_KIND,
             UnwatchedReason.COLUMNLESS,
             UnwatchedReason.CONFIGURED_SINCE,
             UnwatchedReason.OWNER,

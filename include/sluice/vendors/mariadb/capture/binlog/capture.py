@@ -20,7 +20,7 @@ from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_appl
 from sluice.vendors.mariadb.capture.binlog.state import Published
 from sluice.vendors.mariadb.capture.binlog.sweep import BinlogSweep, stream_of
 from sluice.vendors.mariadb.capture.binlog.watched import Watched, written
-from sluice.vendors.mariadb.catalog.master_tables import described, eligible, expect_capturable
+from sluice.vendors.mariadb.catalog.master_tables import PLAIN, described, eligible, expect_capturable, kind_of
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.grants import for_source
 from sluice.vendors.mariadb.session import Connection, changed, composed, transaction
@@ -187,12 +187,22 @@ class BinlogCapture(NoSuccessors):
             return {name: name for name in self._present(self._session.open(), tables)}
 
     def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
-        """Those of these tables that do not exist."""
+        """Those of these tables that do not exist, are no plain tables, or that no bootstrap has written down."""
         with translated("looking at the watched tables"):
-            session = self._session.open()
-            missing = set(tables) - set(self._present(session, tables))
-            there = eligible(session, {name.schema for name in missing})
-        return [Unwatched(name, UnwatchedReason.MISSING, tuple(spelled_alike(name, there))) for name in sorted(missing)]
+            return list(self._unwatched(self._session.open(), tables))
+
+    def _unwatched(self, session: Connection, tables: Collection[TableName]) -> Iterator[Unwatched]:
+        row = state.found(session, self._parts)
+        recorded = Watched(row.wanted, self._resources) if row else None
+        there = set(eligible(session, {name.schema for name in tables}))
+        for name in sorted(tables):
+            if name in there:
+                if recorded and not recorded.takes(name):
+                    yield Unwatched(name, UnwatchedReason.CONFIGURED_SINCE)
+            elif kind_of(session, name) in (None, PLAIN):
+                yield Unwatched(name, UnwatchedReason.MISSING, tuple(spelled_alike(name, there)))
+            else:
+                yield Unwatched(name, UnwatchedReason.OTHER_KIND)
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`."""

@@ -40,8 +40,17 @@ class Watched:
         self._resources = resources
         self.actions = cache(self._actions)
 
+    def takes(self, name: TableName) -> bool:
+        """Whether a pattern takes a table, perhaps for its first copy alone."""
+        return self._pattern(name) is not None
+
     def _actions(self, name: TableName) -> str | None:
         """The letters of the actions that are wanted of a table; None if it is not watched."""
+        pattern = self._pattern(name)
+        actions = "none" if pattern is None else self.entries[pattern]
+        return None if actions == "none" else actions or "IUD"
+
+    def _pattern(self, name: TableName) -> Pattern | None:
         is_near = name.schema == self._resources.schema and name.table.startswith(self._resources.folded)
         if is_near and name.table in map(self._resources.name, _TABLES):
             return None
@@ -49,7 +58,6 @@ class Watched:
             event("a table is not watched", table=ascii(str(name)), why="its name is no text")
             return None
         pattern = find_entry(self.entries, name)
-        if pattern is None or (pattern.wildcard and (is_near or name.table.startswith(_OF_SLAVES))):
+        if pattern and pattern.wildcard and (is_near or name.table.startswith(_OF_SLAVES)):
             return None
-        actions = self.entries[pattern]
-        return None if actions == "none" else actions or "IUD"
+        return pattern
