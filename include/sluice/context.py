@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -201,25 +202,23 @@ class Context:
                 return identified(info)
         return connection
 
-    def watched_tables(self, source: str) -> dict[TableName, Watch]:
-        """The watched tables of a source: by name, and by its wildcards as they match today."""
+    def watched_tables(self, source: str, database: Source | None = None) -> dict[TableName, Watch]:
+        """The watched tables of a source: by name, and by its wildcards as they match today.
+
+        Args:
+            database: its port, if it is open already.
+        """
         entries = self.watch_settings(source).entries
         names = [TableName(*name) for name in self.config.source(source).watched_tables]
         if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:
-            database = self.source(source)
-            try:
-                names += [name for name in database.master.eligible(schemas) if name not in names]
-            finally:
-                database.close()
+            with nullcontext(database) if database else closing(self.source(source)) as opened:
+                names += [name for name in opened.master.eligible(schemas) if name not in names]
         return {name: entries[pattern] for name in names if (pattern := find_entry(entries, name))}
 
     def present(self, source: str) -> dict[TableName, TableName]:
         """The watched tables that exist, by what they are called today, each with the name that it is watched by."""
-        watched, database = list(self.watched_tables(source)), self.source(source)
-        try:
-            return database.capture.present(watched)
-        finally:
-            database.close()
+        with closing(self.source(source)) as database:
+            return database.capture.present(list(self.watched_tables(source, database)))
 
     def manifest(self, source: str) -> Manifest:
         """The manifest of a source's change log."""

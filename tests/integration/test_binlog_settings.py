@@ -33,13 +33,18 @@ def test_the_filters_of_a_log_are_where_they_are_looked_for(master_server):
 
 def expect_uncaptured_tables_told(world, master):
     """What is configured since the last bootstrap is not well until a bootstrap knows of it, or it is taken out."""
-    master.execute("CREATE TABLE since (id int PRIMARY KEY)", "CREATE VIEW seen AS SELECT 1 AS id")
+    master.execute(
+        "CREATE TABLE since (id int PRIMARY KEY)",
+        "CREATE TABLE more (id int PRIMARY KEY)",
+        "CREATE VIEW seen AS SELECT 1 AS id",
+    )
     told = {
         "later": "does not exist: it will be captured",
+        "more": "is not captured: the last bootstrap did not know of it",
         "seen": "is not a plain table, and is not captured",
         "since": "is not captured: the last bootstrap did not know of it",
     }
-    names = {f"{master.name}.{name}": {} for name in told}
+    names = {f"{master.name}.{name}": {} for name in ("later", "more*", "seen", "since")}
     world.configure(lambda settings: settings["sources"][SOURCE]["tables"].update(names))
     pairs = zip(told.items(), world.standing().unwatched, strict=True)
     assert all(note.startswith(f"{master.name}.{name} {why}") for (name, why), note in pairs)

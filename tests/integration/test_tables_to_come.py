@@ -147,12 +147,12 @@ def test_a_table_that_is_named_and_does_not_exist_is_refused_and_nothing_is_touc
 
 @pytest.fixture
 def unlike(build, weak):
-    """A world with a table of each kind that is named and not watched."""
+    """A world with a table of each kind that is configured and not watched."""
     ddl = """
         CREATE TABLE t (id int); CREATE TABLE old (id int); CREATE TABLE "Odd " (id int); CREATE VIEW seen AS SELECT 1;
         CREATE TABLE parted (id int) PARTITION BY LIST (id)"""
     names = ["t", "old", "odd", "later", "seen", "parted", "one", "strange"]
-    return build(ddl, [f"public.{name}" for name in names], elsewhere={"master": weak})
+    return build(ddl, {f"public.{name}": {} for name in [*names, "wild*"]}, elsewhere={"master": weak})
 
 
 TOLD = {
@@ -162,7 +162,9 @@ TOLD = {
     "one": "public.one is a partition of public.parted",
     "seen": "public.seen is not a plain table",
     "since": "public.since is not captured: the last bootstrap did not know of it",
+    "since_2": "public.since_2 is not captured: the last bootstrap did not know of it",
     "strange": "public.strange is not captured: the source's role is not a member of its owner",
+    "wild": "public.wild is not captured: the source's role is not a member of its owner",
 }
 
 
@@ -170,10 +172,15 @@ def test_the_reason_of_each_is_told_by_status_check_and_once_by_the_log(unlike, 
     world = unlike
     world.master.execute("CREATE TABLE one PARTITION OF parted FOR VALUES IN (1); ALTER TABLE old RENAME TO new")
     with psycopg.connect(server.cluster.admin_dsn(world.infos["master"].database)) as admin:
-        admin.execute("CREATE TABLE strange (id int)")
+        admin.execute("CREATE TABLE strange (id int); CREATE TABLE wild (id int)")
     world.publish()
-    world.master.execute("CREATE TABLE since (id int)")
-    world.configure(lambda plain: plain["sources"][SOURCE]["tables"].update({"public.since": {}}))
+    world.master.execute("CREATE TABLE since (id int); CREATE TABLE since_2 (id int)")
+
+    def configure(**entries):
+        named = {f"public.{name}": entry for name, entry in entries.items()}
+        world.configure(lambda plain: plain["sources"][SOURCE]["tables"].update(named))
+
+    configure(**{"since": {}, "since_*": {}})
     standing = world.standing()
     assert (standing.status, standing.well) == (Status.NORMAL, False)
     caplog.set_level("INFO", logger="sluice")
@@ -189,14 +196,17 @@ def test_the_reason_of_each_is_told_by_status_check_and_once_by_the_log(unlike, 
         (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
         return found
 
-    for name, error in (("one", "SLC-477: "), ("strange", "SLC-033: ")):
+    for name, error in (("one", "SLC-477: "), ("strange", "SLC-033: "), ("wild", "SLC-033: ")):
         found = checked()
         assert (found.good, found.text[:9]) == (False, error), "a bootstrap would be refused, and an update"
         with pytest.raises(SluiceError, match=error):
             bootstrap(world.context, SOURCE)
-        world.configure(lambda plain, name=name: plain["sources"][SOURCE]["tables"].pop(f"public.{name}"))
+        configure(**{name: {"exclude": True}})
     assert not checked().good, "a table is configured, and not captured"
     assert all(text in checked().text for name, text in TOLD.items() if name not in ("one", "strange"))
+    bootstrap(world.context, SOURCE)
+    told = [note.partition(" ")[0] for note in world.standing().unwatched]
+    assert told == [f"public.{name}" for name in ("later", "odd", "old", "seen")]
 
 
 @pytest.mark.full

@@ -10,6 +10,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.model.names import TableName
 from sluice.model.watched import find_entry
 from sluice.monitor.check import findings
+from sluice.state.condition import ReplicationCondition
 
 pytestmark = [pytest.mark.postgres]
 
@@ -154,6 +155,7 @@ def test_without_detection_columns_are_recorded_and_nothing_else(world):
     assert stream(world) == [("I", "(1,b)")]
     world.publish()
     assert world.log()[-1]["new"] == ["1", "b"]
+    assert world.standing().unwatched[0].startswith("x.later is not captured: the last bootstrap did not know of it")
 
 
 def test_a_role_that_makes_tables_needs_no_right_on_ours_and_may_give_them_odd_names(world):
@@ -186,8 +188,12 @@ def test_a_table_that_cannot_be_watched_stops_nobody(world):
     world.master.execute(f'CREATE TRIGGER "{name}" AFTER INSERT ON y.later EXECUTE FUNCTION own()')
     world.master.execute("ALTER TABLE y.later SET SCHEMA x; INSERT INTO x.later VALUES (1); INSERT INTO x.a VALUES (1)")
     assert world.publish()["changes"] == 1
+    told = world.standing()
+    assert told.condition is ReplicationCondition.INCOMPLETE
+    assert told.unwatched[0].startswith("x.later is not captured yet")
     world.master.execute(f'DROP TRIGGER "{name}" ON x.later')
     assert world.publish()["changes"] == 2
+    assert world.standing().complete
 
 
 def test_an_idle_publisher_looks_for_such_tables_once_and_not_at_every_sweep(world):

@@ -256,7 +256,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
             if installed:
                 # It sees that a log does not lead on, before a publisher does.
                 database.capture.queued()
-            uncaptured = database.capture.unwatched(context.watch_settings(source).named_tables)
+            uncaptured = database.capture.unwatched(list(context.watched_tables(source, database)))
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []
             code = database.master.foreign_code()

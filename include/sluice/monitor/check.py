@@ -279,7 +279,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     try:
         can = source.capture.capabilities()
         installed, outdated = source.capture.is_installed(), source.capture.has_outdated_events()
-        left = source.capture.unwatched(context.watch_settings(name).named_tables)
+        left = source.capture.unwatched(list(context.watched_tables(name, source)))
     except ConfigError as error:
         # Its tables, too: a server is not restarted for a capture that one of them would stand in the way of then.
         try:

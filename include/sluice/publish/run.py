@@ -249,7 +249,7 @@ class _PublisherRun:
             self._rolled = now
             history.roll_up(self._context.store, self._source)
             activities.roll_up(self._context.store, self._source)
-            watched = self._database.capture.present(list(self._context.watched_tables(self._source)))
+            watched = self._database.capture.present(self._watched())
             activities.trim(self._context.store, self._source, watched)
 
     def close(self) -> None:
@@ -275,14 +275,15 @@ class _PublisherRun:
             self._healed = now
             heal(self._context, self._source, self._database)
 
+    def _watched(self) -> list[TableName]:
+        return list(self._context.watched_tables(self._source, self._database))
+
     def _report(self) -> None:
-        """Log tables that are named and not watched: once each, and again if the reason is another one."""
+        """Log tables that are configured and not watched: once each, and again if the reason is another one."""
         now = time.monotonic()
         if now - self._reported > _HEAL_S:
             self._reported = now
-            tables = frozenset(
-                self._database.capture.unwatched(self._context.watch_settings(self._source).named_tables)
-            )
+            tables = frozenset(self._database.capture.unwatched(self._watched()))
             for table in sorted(tables - self._unwatched, key=lambda table: table.name):
                 event("not watched", source=self._source, table=table.name, why=unwatched.fact(table))
             self._unwatched = tables

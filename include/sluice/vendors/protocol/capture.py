@@ -140,7 +140,7 @@ class Capture(Protocol):
         """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
 
     def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
-        """Those of these tables, and of those that somebody registered by hand, that are not watched, and why."""
+        """Those of these tables, and of those that the source itself knows as wanted, that are not watched, and why."""
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""

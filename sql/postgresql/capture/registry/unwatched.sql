@@ -1,25 +1,45 @@
--- Of these tables, and of those that the registry lists as WANTED, the ones that it does not watch: what bears the name, if
--- anything does; whether it has no column; whether it is listed; whether our role may watch it; the watched table that it is a partition of.
-WITH named AS (
+-- Of these tables, of those that the registry lists as WANTED, and of those that wildcards of the last bootstrap take, the
+-- ones that are not watched: what bears the name, if anything does; whether it has no column; whether a look of the
+-- publisher is to watch it; whether our role may; the watched table that it is a partition of. Wildcards are asked of
+-- tables without an entry alone. Without detection they take none that is made later, and never an unlogged one of which
+-- the server's log tells nothing.
+WITH settings AS (
+    SELECT coalesce(bool_or(detection), true) AS detection, coalesce(bool_or(by_log), false) AS by_log FROM {settings}
+), matched AS MATERIALIZED (
+    SELECT living.schemaname::text, living.relname::text AS tablename
+    FROM ({eligible}) AS living
+    WHERE NOT EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = living.relid)
+      AND EXISTS (
+        SELECT FROM {wanted} AS entry
+        WHERE entry.wildcard AND NOT entry.excluded AND entry.schemaname = living.schemaname
+          AND starts_with(living.relname::text, entry.tablename))
+), named AS (
     SELECT schemaname, tablename FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schemaname, tablename)
     UNION
     SELECT schemaname, tablename FROM {tables} WHERE status = 'WANTED'
+    UNION
+    SELECT schemaname, tablename FROM matched WHERE EXISTS (SELECT FROM {wants}(schemaname::text, tablename::text))
+), uncaptured AS MATERIALIZED (
+    SELECT named.schemaname, named.tablename, class.oid, class.relkind, class.relowner, class.relispartition,
+           class.relpersistence
+    FROM named
+    LEFT JOIN pg_namespace AS namespace ON namespace.nspname = named.schemaname
+    LEFT JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = named.tablename
+    WHERE NOT EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = class.oid)
 )
-SELECT named.schemaname, named.tablename, class.relkind,
-       NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = class.oid AND a.attnum > 0 AND NOT a.attisdropped),
-       listed.status IS NOT NULL, pg_has_role(class.relowner, 'USAGE'),
+SELECT one.schemaname, one.tablename, one.relkind,
+       NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = one.oid AND a.attnum > 0 AND NOT a.attisdropped),
+       chosen.wildcard IS NOT NULL AND (settings.detection OR NOT chosen.wildcard), pg_has_role(one.relowner, 'USAGE'),
        whole.schemaname, whole.tablename
-FROM named
-LEFT JOIN pg_namespace AS namespace ON namespace.nspname = named.schemaname
-LEFT JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = named.tablename
-LEFT JOIN {tables} AS listed
-    ON (listed.schemaname, listed.tablename, listed.status) = (named.schemaname, named.tablename, 'WANTED')
+FROM uncaptured AS one
+CROSS JOIN settings
+LEFT JOIN LATERAL {wants}(one.schemaname::text, one.tablename::text) AS chosen ON true
 LEFT JOIN LATERAL (
     SELECT entry.schemaname, entry.tablename
-    FROM pg_partition_ancestors(class.oid) AS above (relid)
+    FROM pg_partition_ancestors(one.oid) AS above (relid)
     JOIN {tables} AS entry USING (relid)
-    WHERE class.relispartition
+    WHERE one.relispartition
     LIMIT 1
 ) AS whole ON true
-WHERE NOT EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = class.oid)
-ORDER BY named.schemaname, named.tablename
+WHERE NOT (settings.by_log AND one.relpersistence = 'u' AND coalesce(chosen.wildcard, false))
+ORDER BY one.schemaname, one.tablename

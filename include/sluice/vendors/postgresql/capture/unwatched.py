@@ -52,7 +52,8 @@ def called_now(connection: Connection, parts: Parts, name: TableName) -> TableNa
 
 
 def among(connection: Connection, parts: Parts | None, names: Collection[TableName]) -> list[Unwatched]:
-    """The tables that are not watched, of these and of those that are WANTED in the registry.
+    """The tables that are not watched, of these, of those that are WANTED in the registry, and of those that the
+    wildcards of the last bootstrap take.
 
     Args:
         parts: None where the DbResources are not installed: then all that exist are to be watched by the bootstrap.
@@ -67,7 +68,7 @@ def among(connection: Connection, parts: Parts | None, names: Collection[TableNa
 
 def _registry(connection: Connection, parts: Parts, names: Collection[TableName]) -> Iterator[Unwatched]:
     rows = connection.execute(composed("capture/registry/unwatched", **parts), relations.among(names)).fetchall()
-    for schema, table, kind, columnless, listed, ours, *whole in rows:
+    for schema, table, kind, columnless, recorded, ours, *whole in rows:
         name = TableName(schema, table)
         if kind is None:
             renamed = called_now(connection, parts, name)
@@ -82,7 +83,7 @@ def _registry(connection: Connection, parts: Parts, names: Collection[TableName]
             yield Unwatched(name, UnwatchedReason.COLUMNLESS)
         elif whole[0] is not None:
             yield Unwatched(name, UnwatchedReason.PARTITION, (TableName(*whole),))
-        elif not listed:
+        elif not recorded:
             yield Unwatched(name, UnwatchedReason.CONFIGURED_SINCE)
         else:
             yield Unwatched(name, UnwatchedReason.PENDING if ours else UnwatchedReason.OWNER)

@@ -248,7 +248,7 @@ class QueueCapture:
             return unwatched.present(self._session.open(), known, tables)
 
     def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
-        """Those of these tables, and of those that somebody registered by hand, that are not watched, and why."""
+        """Those of these tables, and of those that the registry or a recorded wildcard takes, that are not watched."""
         known = self._session.known()
         with translated("looking for tables that are not watched"):
             return unwatched.among(self._session.open(), known, tables)
