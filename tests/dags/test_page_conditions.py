@@ -60,6 +60,11 @@ def catching_up(world) -> None:
     replications.open_gate(store, pair, number, "loaded")
 
 
+def uncaptured(world) -> None:
+    """Both slaves lack it: it is so of the source."""
+    world.master.execute("UPDATE repl_settings SET detection = false; CREATE TABLE made_later (id int PRIMARY KEY)")
+
+
 def late(world) -> None:
     world.master.execute("INSERT INTO t VALUES (1)")
     world.publish()
@@ -93,6 +98,7 @@ MADE = {
     ReplicationCondition.LATE: late,
     ReplicationCondition.WELL: lambda world: None,
 }
+WAYS = [*MADE.items(), (ReplicationCondition.INCOMPLETE, uncaptured)]
 
 
 # Pieces of advice; where there is none, nothing is to be done.
@@ -111,7 +117,7 @@ def made(pages_world, people, connect, monkeypatch):
     monkeypatch.setattr("sluice_airflow.api_server._KEPT_S", 0.0)
     publish = f"/api/v2/dags/publish__{SOURCE}"
 
-    def make(condition: ReplicationCondition) -> None:
+    def make(condition: ReplicationCondition, way) -> None:
         if condition is ReplicationCondition.UNREACHABLE:
             info = pages_world.infos[pages_world.context.config.slave("zurich").connection]
             fields = {"schema": info.database, "login": info.login, "password": info.password}
@@ -120,21 +126,21 @@ def made(pages_world, people, connect, monkeypatch):
         elif condition is ReplicationCondition.UNPUBLISHED:
             people["admin"].ask(publish, "PATCH", {"is_paused": True})
         else:
-            MADE[condition](pages_world)
+            way(pages_world)
 
     yield make
     people["admin"].ask(publish, "PATCH", {"is_paused": False})
 
 
-@pytest.mark.parametrize("condition", MADE)
-def test_a_person_sees_that_a_slave_is_not_well_and_what_to_do(made, address, people, tmp_path, condition):
+@pytest.mark.parametrize(("condition", "way"), WAYS)
+def test_a_person_sees_that_a_slave_is_not_well_and_what_to_do(made, address, people, tmp_path, condition, way):
     assert set(MADE) == set(ReplicationCondition)
-    made(condition)
+    made(condition, way)
     url, well = f"http://127.0.0.1:{address}", condition is ReplicationCondition.WELL
     with opened(url, viewport={"width": 1300, "height": 900}) as page:
         page.context.add_cookies([{"name": "_token", "value": quote(token(people, "admin")), "url": url}])
         page.goto("/sluice/")
-        both = condition in (ReplicationCondition.UNPUBLISHED, ReplicationCondition.WELL)
+        both = way is uncaptured or condition in (ReplicationCondition.UNPUBLISHED, ReplicationCondition.WELL)
         expect(page.locator(".counts")).to_contain_text(f"{2 if both else 1} {condition}")
         row = page.get_by_role("row", name="zurich")
         expect(row.get_by_text(str(condition), exact=True)).to_have_count(0 if well else 1)

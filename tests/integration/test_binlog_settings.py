@@ -49,11 +49,11 @@ def expect_uncaptured_tables_told(world, master):
     pairs = zip(told.items(), world.standing().unwatched, strict=True)
     assert all(note.startswith(f"{master.name}.{name} {why}") for (name, why), note in pairs)
     world.configure(lambda settings: settings["sources"][SOURCE]["tables"].pop(f"{master.name}.seen"))
-    assert not world.standing().complete
+    assert world.standing().lacking
     (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
     assert (found.good, told["since"] in found.text) == (False, True)
     bootstrap(world.context, SOURCE)
-    assert (len(world.standing().unwatched), world.standing().complete) == (1, True)
+    assert (len(world.standing().unwatched), world.standing().lacking) == (1, ())
 
 
 def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog, maria_server):

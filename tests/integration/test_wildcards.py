@@ -9,6 +9,7 @@ from test_ddl import named, stream
 from sluice.capture.reconcile import bootstrap
 from sluice.model.names import TableName
 from sluice.model.watched import find_entry
+from sluice.monitor import alerts
 from sluice.monitor.check import findings
 from sluice.state.condition import ReplicationCondition
 
@@ -190,10 +191,14 @@ def test_a_table_that_cannot_be_watched_stops_nobody(world):
     assert world.publish()["changes"] == 1
     told = world.standing()
     assert told.condition is ReplicationCondition.INCOMPLETE
-    assert told.unwatched[0].startswith("x.later is not captured yet")
+    (note,) = told.lacking
+    assert note.startswith("x.later is not captured yet")
+    told_by = {"to": "smtp://mails?to=dba@example.com", "after_s": 0, "failed_runs": False}
+    world.configure(lambda settings: settings.update(alerts=told_by))
+    assert all(line in alerts.look(world.context)["text"] for line in note.splitlines()), "why, and what to type"
     world.master.execute(f'DROP TRIGGER "{name}" ON x.later')
     assert world.publish()["changes"] == 2
-    assert world.standing().complete
+    assert not world.standing().lacking
 
 
 def test_an_idle_publisher_looks_for_such_tables_once_and_not_at_every_sweep(world):

@@ -51,7 +51,8 @@ def note(context: Context, source: str, table: Unwatched) -> str:
         case UnwatchedReason.OWNER:
             hint = (
                 f"all other tables go on. `{shell.sluice('grants', source)}` writes the script that gives the "
-                "right; once an administrator has run it, the table is captured, and its rows follow"
+                "right; once an administrator has run it, the table is captured, and its rows follow. To do without "
+                f"it: let `exclude` take it out of `tables` of the source, then type: {bootstrap}"
             )
         case UnwatchedReason.PENDING:
             hint = (

@@ -134,8 +134,8 @@ def show_dispatcher(source: str, slave: str) -> int:
     """Print what keeps a slave from going on, and what it goes on without. 0 if there is neither."""
     (state,) = status.statuses(_context(), Pair(source, slave))
     say(f"slave {slave} of {source}: {state.status}, {state.dispatcher}, at {state.position}")
-    if state.why:
-        say(state.why)
+    for note in filter(None, [state.why, state.publishing, *state.lacking]):
+        say(note)
     return 0 if state.well else 1
 
 

@@ -105,9 +105,9 @@ class SourceSettings(Section):
         bool,
         Field(
             description="CREATE, ALTER and DROP of watched tables go into the stream, and tables made later under a "
-            "wildcard are watched. `false`: neither. Columns are still recorded, since rows could not be read "
-            "without them. A table that is named is still captured when it is made: make it on the slaves as well, "
-            "or they stop at its first row"
+            "wildcard are watched. `false`: neither, and slaves *lack rows* of such a table until `bootstrap`. Columns "
+            "are still recorded, since rows could not be read without them. A table that is named is still captured "
+            "when it is made: make it on the slaves as well, or they stop at its first row"
         ),
     ] = True
     initial_content: Annotated[

@@ -225,7 +225,7 @@ class SourceNotes:
     Attributes:
         publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.
         unwatched: tables that are to be watched and are not, or that cannot be read.
-        loses: one of these has rows that no slave gets.
+        lacking: those of these that have rows that no slave gets.
         outdated: event triggers that an older version wrote are there.
         kept: what the server keeps of its own log until it is published, where changes are read from that.
         growing: that this is much, and what to type.
@@ -234,7 +234,7 @@ class SourceNotes:
 
     publishing: str = ""
     unwatched: tuple[str, ...] = ()
-    loses: bool = False
+    lacking: tuple[str, ...] = ()
     outdated: str = ""
     kept: KeptLog | None = None
     growing: str = ""
@@ -270,14 +270,15 @@ def for_source(context: Context, source: str) -> SourceNotes:
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
         return SourceNotes(_pause_note(context, source, paused) if paused else unread)
     publishing = _pause_note(context, source, paused) if paused else ""
-    loses = any(table.reason.loses for table in uncaptured)
-    notes = [unwatched.note(context, source, table) for table in uncaptured]
-    notes += [
-        f"{table}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for table in locked
-    ]
-    notes += [f"to read it would run code of others: {code_note.fact}.\nHINT: {code_note.hint}" for code_note in code]
+    notes = {unwatched.note(context, source, table): table.reason.loses for table in uncaptured}
+    notes |= {
+        f"{table}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on": False
+        for table in locked
+    }
+    notes |= {f"to read it would run code of others: {note.fact}.\nHINT: {note.hint}": True for note in code}
+    lacking = tuple(note for note, loses in notes.items() if loses)
     growing = for_kept_log(context, source, kept)
-    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated, kept, growing)
+    return SourceNotes(publishing, tuple(notes), lacking, outdated, kept, growing)
 
 
 def for_removed(context: Context, source: str) -> str:

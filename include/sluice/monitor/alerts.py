@@ -54,7 +54,7 @@ def look(context: Context) -> dict[str, object]:
             return f"its note, which people can edit, says: {in_one_line(said)}" if said else ""
         pair = Pair(alert.source, alert.slave)
         row = explain(context, by_pair[pair], beside[pair])
-        return "\n".join(filter(None, [row.why, row.publishing]))
+        return "\n".join(filter(None, [row.why, row.publishing, *row.lacking]))
 
     reasons = {alert: without_keys(reason(alert)) for alert in changes.begun}
     text = body(changes, known, reasons)

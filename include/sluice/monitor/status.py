@@ -82,10 +82,10 @@ class ReplicationStatus:
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
+        lacking: those of these that have rows that no slave gets.
         outdated: that event triggers of another version are there, and what to type.
         kept_log: what the master's server keeps of its own log for this source; None where triggers capture it.
         growing: that this is much, and what to type.
-        complete: none of these has rows that no slave gets.
         odd: numbers of row conflicts since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
         loading: how far it is in being filled, if it is.
@@ -128,10 +128,10 @@ class ReplicationStatus:
     unpublished_s: float = 0.0
     publishing: str = ""
     unwatched: Sequence[str] = ()
+    lacking: Sequence[str] = ()
     outdated: str = ""
     kept_log: KeptLog | None = None
     growing: str = ""
-    complete: bool = True
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: BlockingTransaction | None = None
     loading: LoadProgress | None = None
@@ -175,7 +175,7 @@ class ReplicationStatus:
         yield ReplicationCondition.UNREACHABLE, not self.answers
         yield ReplicationCondition.FILES, self.awaits_files
         yield ReplicationCondition.DIFFERENT, bool(any(self.differing.values()) or self.rejected)
-        yield ReplicationCondition.INCOMPLETE, bool(self.skipped) or not self.complete
+        yield ReplicationCondition.INCOMPLETE, bool(self.skipped or self.lacking)
         yield ReplicationCondition.DOUBTFUL, bool(self.differing)
         yield ReplicationCondition.UNPUBLISHED, bool(self.publishing)
         yield ReplicationCondition.UNCONFIGURED, self.status == Status.UNCONFIGURED
@@ -299,10 +299,10 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
         awaits_files=overview.carried is not None and (overview.carried.epoch is None or overview.carried.is_in),
         publishing=source.publishing or advice.for_publisher(context, overview),
         unwatched=source.unwatched,
+        lacking=source.lacking,
         outdated=source.outdated,
         kept_log=source.kept,
         growing=source.growing,
-        complete=not source.loses,
         answers=beside.absent is None,
         draining=overview.draining,
         holds=[HoldReason(hold.kind, hold.actor, hold.reason, _iso(hold.since)) for hold in overview.holds.values()],

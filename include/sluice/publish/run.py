@@ -249,7 +249,7 @@ class _PublisherRun:
             self._rolled = now
             history.roll_up(self._context.store, self._source)
             activities.roll_up(self._context.store, self._source)
-            watched = self._database.capture.present(self._watched())
+            watched = self._database.capture.present(self._list_watched())
             activities.trim(self._context.store, self._source, watched)
 
     def close(self) -> None:
@@ -275,7 +275,7 @@ class _PublisherRun:
             self._healed = now
             heal(self._context, self._source, self._database)
 
-    def _watched(self) -> list[TableName]:
+    def _list_watched(self) -> list[TableName]:
         return list(self._context.watched_tables(self._source, self._database))
 
     def _report(self) -> None:
@@ -283,7 +283,7 @@ class _PublisherRun:
         now = time.monotonic()
         if now - self._reported > _HEAL_S:
             self._reported = now
-            tables = frozenset(self._database.capture.unwatched(self._watched()))
+            tables = frozenset(self._database.capture.unwatched(self._list_watched()))
             for table in sorted(tables - self._unwatched, key=lambda table: table.name):
                 event("not watched", source=self._source, table=table.name, why=unwatched.fact(table))
             self._unwatched = tables

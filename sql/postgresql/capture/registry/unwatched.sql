@@ -27,19 +27,19 @@ WITH settings AS (
     LEFT JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = named.tablename
     WHERE NOT EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = class.oid)
 )
-SELECT one.schemaname, one.tablename, one.relkind,
-       NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = one.oid AND a.attnum > 0 AND NOT a.attisdropped),
-       chosen.wildcard IS NOT NULL AND (settings.detection OR NOT chosen.wildcard), pg_has_role(one.relowner, 'USAGE'),
+SELECT relation.schemaname, relation.tablename, relation.relkind,
+       NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation.oid AND a.attnum > 0 AND NOT a.attisdropped),
+       chosen.wildcard IS NOT NULL AND (settings.detection OR NOT chosen.wildcard), pg_has_role(relation.relowner, 'USAGE'),
        whole.schemaname, whole.tablename
-FROM uncaptured AS one
+FROM uncaptured AS relation
 CROSS JOIN settings
-LEFT JOIN LATERAL {wants}(one.schemaname::text, one.tablename::text) AS chosen ON true
+LEFT JOIN LATERAL {wants}(relation.schemaname::text, relation.tablename::text) AS chosen ON true
 LEFT JOIN LATERAL (
     SELECT entry.schemaname, entry.tablename
-    FROM pg_partition_ancestors(one.oid) AS above (relid)
+    FROM pg_partition_ancestors(relation.oid) AS above (relid)
     JOIN {tables} AS entry USING (relid)
-    WHERE one.relispartition
+    WHERE relation.relispartition
     LIMIT 1
 ) AS whole ON true
-WHERE NOT (settings.by_log AND one.relpersistence = 'u' AND coalesce(chosen.wildcard, false))
-ORDER BY one.schemaname, one.tablename
+WHERE NOT (settings.by_log AND relation.relpersistence = 'u' AND coalesce(chosen.wildcard, false))
+ORDER BY relation.schemaname, relation.tablename

@@ -52,8 +52,8 @@ def called_now(connection: Connection, parts: Parts, name: TableName) -> TableNa
 
 
 def among(connection: Connection, parts: Parts | None, names: Collection[TableName]) -> list[Unwatched]:
-    """The tables that are not watched, of these, of those that are WANTED in the registry, and of those that the
-    wildcards of the last bootstrap take.
+    """The tables that are not watched, of these, of those that are WANTED in the registry, and of tables that wildcards
+    of the last bootstrap take.
 
     Args:
         parts: None where the DbResources are not installed: then all that exist are to be watched by the bootstrap.

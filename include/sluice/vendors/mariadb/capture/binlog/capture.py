@@ -189,9 +189,9 @@ class BinlogCapture(NoSuccessors):
     def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
         """Those of these tables that do not exist, are no plain tables, or that no bootstrap has written down."""
         with translated("looking at the watched tables"):
-            return list(self._unwatched(self._session.open(), tables))
+            return list(self._find_unwatched(self._session.open(), tables))
 
-    def _unwatched(self, session: Connection, tables: Collection[TableName]) -> Iterator[Unwatched]:
+    def _find_unwatched(self, session: Connection, tables: Collection[TableName]) -> Iterator[Unwatched]:
         row = state.found(session, self._parts)
         recorded = Watched(row.wanted, self._resources) if row else None
         there = set(eligible(session, {name.schema for name in tables}))
