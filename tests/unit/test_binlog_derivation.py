@@ -229,6 +229,16 @@ def test_a_default_of_a_session_that_bends_values_is_not_certain():
 def test_a_column_that_may_number_a_row_with_0_anew_is_not_certain():
     with pytest.raises(NotUnderstood, match="number a row anew"):
         changed("MODIFY id bigint AUTO_INCREMENT", keeps_zeros=False)
+    # The server keeps a 0 where it has numbered rows before.
+    counting = altered(BEFORE, said("ALTER TABLE t MODIFY id int AUTO_INCREMENT"), Reading()).layout(2, T)
+    assert columns(changed("MODIFY id bigint AUTO_INCREMENT, ADD c int", before=counting, keeps_zeros=False))[0] == (
+        "id",
+        "bigint",
+        True,
+    )
+    renamed = changed("CHANGE id k int", before=counting, keeps_zeros=False).layout(3, T)
+    with pytest.raises(NotUnderstood, match="number a row anew"):
+        changed("MODIFY k bigint AUTO_INCREMENT", before=renamed, keeps_zeros=False)
 
 
 def test_what_a_setting_decides_is_certain_where_it_decides_nothing():

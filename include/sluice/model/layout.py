@@ -15,6 +15,7 @@ class Column:
     Attributes:
         dropped: the part of its values that the log does not have, in words; a catalog says it, and no file.
         members: the texts that it may hold, in order, if these are few; empty if they are not known. No file has them.
+        counts: it is known that the database numbers rows in it. No file has it.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Column:
     generated: bool = False
     dropped: str = field(default="", compare=False)
     members: tuple[str, ...] = field(default=(), compare=False)
+    counts: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class MasterColumn:
         whole: with all that is said of it: `int(5) unsigned zerofill`.
         length: in characters.
         is_generated: the server computes it.
+        counts: it has AUTO_INCREMENT.
     """
 
     name: str
@@ -66,6 +67,7 @@ class MasterColumn:
     digits: int
     not_null: bool
     is_generated: bool
+    counts: bool = False
 
     @property
     def type(self) -> str | None:

@@ -40,7 +40,10 @@ class MasterTable:
                 f"{self.name} cannot be read: nothing is known of the type of {', '.join(unknown)}",
                 "nothing was changed; take the table out of `tables`",
             )
-        columns = tuple(Column(one.name, one.type or "", one.not_null, members=one.members) for one in self.columns)
+        columns = tuple(
+            Column(column.name, column.type or "", column.not_null, members=column.members, counts=column.counts)
+            for column in self.columns
+        )
         return Layout(number, self.name, columns, self.key)
 
 
@@ -122,7 +125,7 @@ def _refused(name: TableName, why: str, remedy: str) -> SluiceError:
 
 
 def _column(row: Row) -> MasterColumn:
-    name, kind, whole, length, precision, scale, digits, nullable, generated, _ = row
+    name, kind, whole, length, precision, scale, digits, nullable, generated, _, counts = row
     return MasterColumn(
         name,
         kind,
@@ -133,4 +136,5 @@ def _column(row: Row) -> MasterColumn:
         int(digits or 0),
         nullable == "NO",
         generated == "1",
+        counts == "1",
     )

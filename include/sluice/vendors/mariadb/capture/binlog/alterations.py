@@ -42,15 +42,24 @@ def created(name: TableName, parser: Parser, *, replaces: bool, acts: bool) -> t
     """The table of a CREATE, from behind its name on."""
     rest = parser.rest
     # Where rows come with it, the log has them, and no SELECT.
-    is_filled = any(
-        one.is_word("SELECT") or (one.is_word("VALUES") and other.is_sign("("))
-        for one, other in pairwise([*rest, Token("")])
-    )
-    if is_filled:
+    if any(word.is_word("SELECT") or (word.is_word("VALUES") and two.is_sign("(")) for word, two in _unnamed(rest)):
         return ((name, Does.REPLACED),)
     if _is_untold(rest, acts=acts):
         return ((name, Does.UNTOLD),)
     return ((name, Does.GONE if replaces else Does.ALTERED),)
+
+
+def selects(rest: list[Token]) -> bool:
+    """Whether a SELECT is in it, as far as it is read."""
+    return any(word.is_word("SELECT") for word, _ in _unnamed([word for word in rest if word.is_read]))
+
+
+def _unnamed(rest: list[Token]) -> Iterator[tuple[Token, Token]]:
+    """Words with what follows each, without those behind a point, which are names."""
+    padded = [Token(""), *rest, Token("")]
+    for before, word, behind in zip(padded, padded[1:], padded[2:], strict=False):
+        if not before.is_sign("."):
+            yield word, behind
 
 
 def altered(name: TableName, parser: Parser, *, ignores: bool, acts: bool) -> tuple[tuple[TableName, Does], ...]:

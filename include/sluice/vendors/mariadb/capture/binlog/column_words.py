@@ -63,7 +63,7 @@ class SaidColumn:
     @property
     def column(self) -> Column:
         """The same, as a layout has it."""
-        return Column(self.name, self.type, self.not_null, members=self.members)
+        return Column(self.name, self.type, self.not_null, members=self.members, counts=self.counts)
 
 
 def column(parser: Parser) -> SaidColumn:

@@ -9,17 +9,18 @@ Source: MariaDB Knowledge Base, "ALTER TABLE", "DROP TABLE", "RENAME TABLE", "TR
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
 
 from sluice.model.names import TableName
-from sluice.vendors.mariadb.capture.binlog.alterations import Does, altered, created, outside
+from sluice.vendors.mariadb.capture.binlog.alterations import Does, altered, created, outside, selects
 from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.capture.binlog.grammar import Parser
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token, readings
-from sluice.vendors.mariadb.charsets import Charsets
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token, modes_of, readings
+from sluice.vendors.mariadb.charsets import Charsets, is_text
 
 # A statement of these changes rows, if it is in the log at all.
 _WRITING = {"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "CALL", "WITH", "EXECUTE", "DO", "SELECT", "VALUES"}
@@ -38,6 +39,7 @@ _MADE |= {
     "TABLESPACE",
     "LOGFILE",
 }
+_NOT_ONE_NAME = "its names are in one character set or in another"
 
 
 class Bound(Enum):
@@ -81,15 +83,67 @@ class Definition:
 
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     """What a statement makes of tables. Raises NotUnderstood, that is not certain."""
-    found = [
-        definition(query.schema, tokens, query.raw, acts=not query.server.logs_actions, folds=query.server.folds)
-        for tokens in readings(query, charsets)
-    ]
-    if any(one != found[0] for one in found):
-        raise NotUnderstood("its names are in one character set or in another")
-    if any(one.rest != found[0].rest for one in found):
-        return replace(found[0], rest=None)
-    return found[0]
+    first, *others = (_definition(query, tokens) for tokens in readings(query, charsets))
+    if any(other != first for other in others):
+        raise NotUnderstood(_NOT_ONE_NAME)
+    is_certain = all(is_text(word.text) for word in first.rest or () if word.is_name)
+    if not is_certain or any(other.rest != first.rest for other in others):
+        return replace(first, rest=None)
+    return first
+
+
+def may_name(query: Query, charsets: Callable[[], Charsets], tables: Collection[TableName]) -> set[TableName]:
+    """Those of these tables that a statement which is not understood may be about, however it is read."""
+    each = readings(query, charsets, modes_of(query))
+    return {name for tokens in each for name in _read_names(query, tokens, tables)}
+
+
+def _read_names(query: Query, tokens: list[Token], tables: Collection[TableName]) -> list[TableName]:
+    """The tables that one reading of a statement may be about."""
+    try:
+        # Each mode has its own reading.
+        tokens = _bare(tokens, b"")
+        said = _definition(query, tokens)
+    except NotUnderstood:
+        return [name for name in tables if _is_named(query, tokens, name)]
+    return [name for name in tables if name.schema == said.schema or name in dict(said.tables)]
+
+
+def _is_named(query: Query, tokens: list[Token], name: TableName) -> bool:
+    is_here = query.schema == name.schema
+    words = [word for word in tokens if word.is_read]
+    if len(words) < len(tokens) and _is_written(name.table, query.raw):
+        return is_here or _is_written(name.schema, query.raw)
+    padded = [*words, *(Token(""),) * 4]
+    kind = padded[3 if padded[1].is_word("OR") else 1]
+    if padded[0].is_word("DROP", "CREATE", "ALTER") and kind.is_word("DATABASE", "SCHEMA"):
+        return any(_is_like(word, name.schema) for word in words)
+    return any(
+        (is_here and _is_like(word, name.table))
+        or (_is_like(word, name.schema) and two.is_sign(".") and _is_like(three, name.table))
+        for word, two, three in zip(padded, padded[1:], padded[2:], strict=False)
+    )
+
+
+def _is_like(word: Token, name: str) -> bool:
+    """Whether it may be a name: case may not count, and signs beyond ASCII may be any."""
+    return word.is_name and (word.text.casefold() == name.casefold() or not (word.text.isascii() or name.isascii()))
+
+
+def _is_written(name: str, raw: bytes) -> bool:
+    """Whether a name is anywhere in a text that cannot be read to its end."""
+    # The number of a version may stand before it.
+    written = rb"(?<![a-z_$])" + re.escape(name.lower().encode()) + rb"(?![0-9a-z_$])"
+    text = raw.replace(b"``", b"`").lower()
+    return re.search(written, text) is not None or not (name.isascii() or text.isascii())
+
+
+def _definition(query: Query, tokens: list[Token]) -> Definition:
+    """One reading of a statement. Raises NotUnderstood."""
+    said = definition(query.schema, tokens, query.raw, acts=not query.server.logs_actions, folds=query.server.folds)
+    if not all(is_text(f"{name.schema}{name.table}") for name, _ in said.tables) or not is_text(said.schema or ""):
+        raise NotUnderstood(_NOT_ONE_NAME)
+    return said
 
 
 def definition(
@@ -239,7 +293,7 @@ def _created(parser: Parser, *, acts: bool) -> Definition:
     name = parser.name()
     # Rows that a SELECT gave are in the log as rows, unless the session had another format: then a function may have
     # changed others.
-    writes = any(one.is_read and one.is_word("SELECT") for one in parser.rest)
+    writes = selects(parser.rest)
     if is_temporary:
         return Definition(writes=writes)
     if is_sequence:

@@ -328,8 +328,7 @@ class _Columns:
         before = self._columns[place].column
         if said.kind == "json" and self._how.has_documents:
             raise NotUnderstood(f"texts of {said.name} may have been written anew as documents")
-        if said.counts and not (self._how.keeps_zeros and before.not_null):
-            # So it is unless it counted before, which nobody here knows.
+        if said.counts and not before.counts and not (self._how.keeps_zeros and before.not_null):
             raise NotUnderstood(f"AUTO_INCREMENT may number a row anew that has 0 or NULL in {said.name}")
         if said.not_null:
             expect_no_moments(before)

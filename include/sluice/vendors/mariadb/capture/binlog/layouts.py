@@ -113,6 +113,10 @@ class Layouts:
         """Whether rows under a name are those of a plain table, and not of a sequence or of what keeps its history."""
         return name in self.current or self._kind(name) in (None, PLAIN)
 
+    def is_made(self, name: TableName) -> bool:
+        """Whether slaves were told of a table, or are told of none."""
+        return name in self.current or not self.carried
+
     @property
     def charsets(self) -> Callable[[], Charsets]:
         """What the server knows of character sets."""
@@ -214,6 +218,10 @@ class Layouts:
         hidden = self._hidden(name, said)
         shown = _without(hidden, said)
         fixed = self._fixed(name, shown)
+        before = self.current.get(name)
+        # A definition that was not followed may have made it count, and numbered rows anew.
+        kept = before.columns if before and name not in self._defined else ()
+        counting = {column.name for column in kept if column.counts}
         columns: list[Column] = []
         readers: list[ColumnReader] = []
         for place, one in enumerate(said.columns):
@@ -223,8 +231,8 @@ class Layouts:
                 why, hint = error.args
                 raise unclear(name, why, f"{hint}. Then: ") from None
             if place not in hidden:
-                columns.append(Column(one.name, readers[-1].type, not one.nullable, members=readers[-1].members))
-        before = self.current.get(name)
+                members, counts = readers[-1].members, one.name in counting
+                columns.append(Column(one.name, readers[-1].type, not one.nullable, members=members, counts=counts))
         number = max(time.time_ns(), before.id + 1 if before else 0)
         layout = Layout(number, name, tuple(columns), shown.key)
         if before is not None:

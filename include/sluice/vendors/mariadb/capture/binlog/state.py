@@ -69,6 +69,11 @@ class Published:
                 for name, one in self.layouts.items()
                 if any(column.members for column in one.columns)
             ],
+            "counting": [
+                [name.schema, name.table, [column.name for column in layout.columns if column.counts]]
+                for name, layout in self.layouts.items()
+                if any(column.counts for column in layout.columns)
+            ],
             "prepared": {name: [[one.schema, one.table] for one in some] for name, some in self.prepared.items()},
             "since": [[one.schema, one.table, str(place)] for one, place in self.since.items()],
         }
@@ -121,7 +126,8 @@ def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
     ((store, epoch, incarnation, server, segment, sha256, place, born, wanted, layouts),) = rows
     known: dict[str, Any] = json.loads(layouts)
     members = {TableName(*name): of for *name, of in known.get("members", ())}
-    current = [_with_members(Layout.from_json(one), members) for one in known.get("layouts", ())]
+    counting = {TableName(*name): columns for *name, columns in known.get("counting", ())}
+    current = [_with_more(Layout.from_json(one), members, counting) for one in known.get("layouts", ())]
     altered = tuple(TableName(*one) for one in known.get("altered", ()))
     since = {TableName(*name): LogPlace.parsed(there) for *name, there in known.get("since", ())}
     prepared = {name: [TableName(*one) for one in some] for name, some in known.get("prepared", {}).items()}
@@ -129,10 +135,19 @@ def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
     return BinlogState(store, int(epoch), incarnation, server, int(segment), sha256, published, wanted)
 
 
-def _with_members(layout: Layout, members: Mapping[TableName, Mapping[str, list[str]]]) -> Layout:
-    listed = members.get(layout.name, {})
+def _with_more(
+    layout: Layout,
+    members: Mapping[TableName, Mapping[str, list[str]]],
+    counting: Mapping[TableName, Collection[str]],
+) -> Layout:
+    """A layout with what its own text does not have."""
+    listed, counts = members.get(layout.name, {}), counting.get(layout.name, ())
     return replace(
-        layout, columns=tuple(replace(one, members=tuple(listed.get(one.name, ()))) for one in layout.columns)
+        layout,
+        columns=tuple(
+            replace(column, members=tuple(listed.get(column.name, ())), counts=column.name in counts)
+            for column in layout.columns
+        ),
     )
 
 

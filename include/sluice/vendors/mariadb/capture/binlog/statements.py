@@ -8,11 +8,10 @@ Source: MariaDB Knowledge Base, "Comment Syntax", "Identifier Names", "String Li
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.charsets import Charsets
 
@@ -22,18 +21,31 @@ _ORACLE, _MAXDB, _PADDED, _EMPTY_IS_NULL, _ZERO_IS_ZERO = 1 << 9, 1 << 12, 1 << 
 # the same, and the database of the session, which says nothing of what they are about.
 _OF_TRANSACTIONS = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT", b"XA ")
 # In which bytes of ASCII are letters of other alphabets.
-_SWE7 = (10, 82)
+_SWE7, _LETTERS_OF_SWE7 = (10, 82), re.compile(r"[@\[-^`{-~\x80-\xff]")
 _UNICODE = {"utf8", "utf8mb3", "utf8mb4", "binary"}
+# Signs of several bytes, some of them of ASCII, in gbk, big5, sjis and cp932, gb18030; last, each byte is a sign.
+_SIGNS = [
+    re.compile(rf"{sign}|[\x80-\xff]")
+    for sign in (
+        r"[\x81-\xfe][\x40-\x7e\x80-\xfe]",
+        r"[\xa1-\xf9][\x40-\x7e\xa1-\xfe]",
+        r"[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]",
+        r"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])",
+        r"[\x80-\xff]",
+    )
+]
+# A byte of which it is not certain what it means is half of a pair of UTF-16.
+_HALF = 0xDC00
 _BLANK = re.compile(r"[ \t\n\v\f\r]+")
 # What follows two dashes in a comment: the server asks for a blank or a control character.
 _LINE = re.compile(r"(?:--(?=[\x00-\x20\x7f]|\Z)|\#)[^\n]*")
-_COMMENT = re.compile(r"/\*(?!M?!)(.*?)\*/", re.DOTALL)
-# The version has five digits or six; what follows is a part of the statement.
-_OPENING = re.compile(r"/\*M?!(?:\d{5,6})?")
-# How a comment begins that was for a newer version, as the server writes it into the log.
-_NEWER = re.compile(r"M? \d{5,6}")
+# The version has five digits or six; what follows is a part of the statement. The server takes the sign out of one for
+# a newer version, and the comments within. MySQL has no comments of its own.
+_OPENING = {True: re.compile(r"/\*M?!(?:\d{5,6})?"), False: re.compile(r"/\*!(?:\d{5,6})?")}
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_NULL = re.compile(r"\\N")
 _WORD = re.compile(r"[0-9A-Za-z_$\x80-\U0010ffff]+")
-_SIGN = re.compile(r"[!%&()*+,\-./:;<=>?@\[\]^{|}~]")
+_SIGN = re.compile(r"-(?!-[\x80-\U0010ffff])|[!%&()*+,./:;<=>?@\[\]^{|}~]")
 
 
 class NotUnderstood(Exception):
@@ -85,55 +97,78 @@ def keeps_zeros(query: Query) -> bool:
     return query.mode is not None and query.mode & _ZERO_IS_ZERO != 0
 
 
-def readings(query: Query, charsets: Callable[[], Charsets]) -> list[list[Token]]:
-    """Each way in which the server may have read a statement: statements that it made itself are in UTF-8."""
-    if b"/*M!" in query.raw and not (query.server.own_comments or is_about_a_transaction(query)):
-        raise NotUnderstood("a comment of it is none on another kind of server")
-    if query.mode is None and (b'"' in query.raw or b"\\" in query.raw):
+def modes_of(query: Query) -> list[int]:
+    """Each `sql_mode` under which the quotes of a statement may have been read."""
+    if query.mode is not None and b"SQL_MODE" not in query.raw.upper():
+        return [query.mode]
+    mode = query.mode or 0
+    return [mode ^ ansi ^ backslash for ansi in (0, _ANSI_QUOTES) for backslash in (0, _NO_BACKSLASH)]
+
+
+def readings(query: Query, charsets: Callable[[], Charsets], modes: Sequence[int] = ()) -> list[list[Token]]:
+    """Each way in which the server may have read a statement: statements that it made itself are in UTF-8.
+
+    Args:
+        modes: the `sql_mode`s that count; the log's if there are none.
+    """
+    if query.mode is None and not modes and (b'"' in query.raw or b"\\" in query.raw):
         raise NotUnderstood("the log does not tell the sql_mode")
-    found = []
-    for text, is_unicode, cut in _decoded(query, charsets):
-        words: list[Token] = []
-        try:
-            words.extend(_tokens(text, query.mode or 0, is_unicode=is_unicode))
-            if cut:
-                raise NotUnderstood(cut)
-        except NotUnderstood as error:
-            words.append(Token(str(error), is_read=False))
-        while words and words[-1].is_read and words[-1].is_sign(";"):
-            words.pop()
-        found.append(words)
-    return found
+    comments = query.server.own_comments
+    each: list[list[Token]] = []
+    for text, is_unicode in _decoded(query, charsets):
+        for mode in modes or (query.mode or 0,):
+            for splits in (False,) if is_unicode else (False, True):
+                words = _words(_tokens(text, mode, own_comments=comments, splits=splits))
+                if words not in each:
+                    each.append(words)
+    # Where one has no end, the server has read it otherwise.
+    return [words for words in each if not words or words[-1].is_read] or each
 
 
-def _tokens(text: str, mode: int, *, is_unicode: bool) -> Iterator[Token]:
-    """The words of a statement. Raises NotUnderstood where that is not certain any more."""
+def _words(tokens: Iterator[Token]) -> list[Token]:
+    """A statement, as far as it can be read."""
+    words: list[Token] = []
+    try:
+        words.extend(tokens)
+    except NotUnderstood as error:
+        words.append(Token(str(error), is_read=False))
+    while words and words[-1].is_read and words[-1].is_sign(";"):
+        words.pop()
+    return words
+
+
+def _tokens(text: str, mode: int, *, own_comments: bool, splits: bool) -> Iterator[Token]:
+    """The words of a statement. Raises NotUnderstood where that is not certain any more.
+
+    Args:
+        splits: signs beyond ASCII that are no letters are blanks.
+    """
     at, is_open = 0, False
-    quoted = _quoted(mode)
+    quoted, opening = _quoted(mode), _OPENING[own_comments]
     while at < len(text):
-        if one := _BLANK.match(text, at):
+        if one := _BLANK.match(text, at) or _LINE.match(text, at):
             pass
-        elif one := _LINE.match(text, at) or _COMMENT.match(text, at):
-            # The server counts comments within one for a newer version, which in the log has no other sign.
-            if is_open or (one.re is _COMMENT and "/*" in one[1] and _NEWER.match(one[1])):
-                raise NotUnderstood("there is a comment within a comment")
-        elif one := _OPENING.match(text, at):
-            if is_open:
-                raise NotUnderstood("there is a comment within a comment")
+        elif one := opening.match(text, at):
             is_open = True
+        elif one := _COMMENT.match(text, at):
+            # Also within one that is a part of the statement.
+            pass
         elif is_open and text.startswith("*/", at):
             is_open = False
             at += 2
             continue
+        elif one := _NULL.match(text, at):
+            yield Token("NULL", is_name=True)
         elif one := _WORD.match(text, at):
-            if not is_unicode and any(not sign.isascii() and not sign.isalpha() for sign in one[0]):
-                raise NotUnderstood(f"{one[0]!r} may be a name or not")
-            yield Token(one[0], is_name=True)
+            word = one[0]
+            if splits:
+                word = "".join(sign if sign.isascii() or sign.isalpha() else " " for sign in word)
+            yield from (Token(part, is_name=True) for part in word.split(" ") if part)
         elif one := quoted.match(text, at):
             sign = one[0][0]
             is_name = sign == "`" or (sign == '"' and bool(mode & _ANSI_QUOTES))
             yield Token(one[0][1:-1].replace(sign * 2, sign), is_name=is_name, is_quoted=True)
-        elif one := None if text.startswith(("--", "/*", "*/"), at) else _SIGN.match(text, at):
+        elif one := None if text.startswith(("/*", "*/"), at) else _SIGN.match(text, at):
             yield Token(one[0])
         else:
             raise NotUnderstood(f"there is no sense in {text[at : at + 20]!r}")
@@ -156,52 +191,31 @@ def _quoted(mode: int) -> re.Pattern[str]:
     return re.compile("|".join(texts), re.DOTALL)
 
 
-def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, bool, str]]:
-    """The texts that a statement may be, whether they are Unicode, and why no more of them is certain."""
-    raw = query.raw
+def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, bool]]:
+    """The texts that a statement may be, and whether they are Unicode."""
+    raw, is_swedish = query.raw, query.collation in _SWE7
     if raw.startswith(_OF_TRANSACTIONS):
-        return [(raw.decode(errors="surrogateescape"), True, "")]
-    if query.collation in _SWE7:
-        raise NotUnderstood("the client's character set is swe7")
-    if raw.isascii():
-        return [(raw.decode(), True, "")]
-    if query.collation is None:
-        return _begun(raw, "the log does not tell its character set")
-    known = charsets()
-    name = known.name(query.collation)
+        return [(raw.decode(errors="surrogateescape"), True)]
+    if raw.isascii() and not is_swedish:
+        return [(raw.decode(), True)]
     try:
-        unicode = [(raw.decode(), True, "")]
+        unicode = [(raw.decode(), True)]
     except UnicodeDecodeError:
         unicode = []
-    if name in _UNICODE:
-        return unicode or _begun(raw, f"it is not {name}, which it should be")
-    decode = None if name.startswith("number") or known.width(query.collation) > 1 else known.decoder(query.collation)
-    if decode is None:
-        return _begun(raw, f"the client's character set is {name}")
-    return [(decode(raw), False, ""), *unicode]
+    known = None if is_swedish or query.collation is None else charsets()
+    if known and unicode and known.name(query.collation) in _UNICODE:
+        return unicode
+    decode = known.decoder(query.collation) if known and known.width(query.collation) == 1 else None
+    if decode:
+        return [(decode(raw), False), *unicode]
+    signs = [*_SIGNS, _LETTERS_OF_SWE7] if is_swedish else _SIGNS
+    return [*((sign.sub(_halves, raw.decode("latin1")), False) for sign in signs), *unicode]
 
 
-def _begun(raw: bytes, why: str) -> list[tuple[str, bool, str]]:
-    """The words in front of the first sign beyond ASCII, which are the same in each character set of a client."""
-    begun = re.match(rb"[\x00-\x7f]*[ \t\n\v\f\r]", raw)
-    return [(begun[0].decode() if begun else "", True, why)]
+def _halves(sign: re.Match[str]) -> str:
+    return "".join(chr(_HALF + ord(byte)) for byte in sign[0])
 
 
 def is_about_a_transaction(query: Query) -> bool:
     """Whether it says where a transaction begins or ends."""
     return query.raw.startswith(_OF_TRANSACTIONS)
-
-
-def may_name(query: Query, name: TableName) -> bool:
-    """Whether a statement that is not understood may be about a table: it is written, or a database is meant."""
-    text = query.raw.replace(b"``", b"`").lower()
-    is_of_all = b"database" in text or b"schema" in text
-    return (query.schema == name.schema or _is_written(name.schema, text)) and (
-        is_of_all or _is_written(name.table, text)
-    )
-
-
-def _is_written(name: str, text: bytes) -> bool:
-    # The number of a version may stand before it.
-    written = rb"(?<![a-z_$])" + re.escape(name.lower().encode()) + rb"(?![0-9a-z_$])"
-    return re.search(written, text) is not None or not (name.isascii() or text.isascii())

@@ -16,8 +16,8 @@ from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
 from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
-from sluice.vendors.mariadb.capture.binlog.carried import expect_values_kept, followed
-from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
+from sluice.vendors.mariadb.capture.binlog.carried import NOT_MADE, expect_values_kept, followed
+from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, may_name, understood
 from sluice.vendors.mariadb.capture.binlog.events import Event, Query, TableMap
 from sluice.vendors.mariadb.capture.binlog.issued import Issued, begun_by
 from sluice.vendors.mariadb.capture.binlog.layouts import (
@@ -31,12 +31,7 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
     unreadable,
 )
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
-from sluice.vendors.mariadb.capture.binlog.statements import (
-    NotUnderstood,
-    is_about_a_transaction,
-    is_strict,
-    may_name,
-)
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_about_a_transaction, is_strict
 from sluice.vendors.mariadb.capture.binlog.transaction import Transaction
 from sluice.vendors.mariadb.capture.binlog.values import Image
 from sluice.vendors.mariadb.server import MARIADB, writer_of
@@ -194,6 +189,8 @@ class Stream:
         if self._issued is not None:
             self._stands_at(found)
             self._put(None, Action.STATEMENT, [self._issued.text], None)
+        for layout in self._open.unmade:
+            self._put(layout, Action.LOST, [NOT_MADE.format(layout.name)], None)
         if self._has_changes:
             self.transactions.append(self._number)
         self._number = None
@@ -216,7 +213,7 @@ class Stream:
         except NotUnderstood as error:
             if is_about_a_transaction(query):
                 raise uncertain(f"a statement in the binary log is not understood: {error}: {query.short}") from None
-            named = [name for name in {*self.layouts.current, *self.layouts.altered} if may_name(query, name)]
+            named = may_name(query, self.layouts.charsets, {*self.layouts.current, *self.layouts.altered})
             said = Definition(tuple((name, Does.UNREAD) for name in named), unread=str(error))
         if self._open.is_alone is None:
             self._open.is_alone = said.bound is None
@@ -313,8 +310,11 @@ class Stream:
             self._maps[number] = (said, self.layouts.aside(said))
         elif self._wanted(name) is not None and self.layouts.is_table(name):
             try:
-                said = events.table_map(data, self.server)
-                self._maps[number] = (said, self.layouts.at(said, early=self._is_early(name)))
+                said, is_made = events.table_map(data, self.server), self.layouts.is_made(name)
+                described = self.layouts.at(said, early=self._is_early(name))
+                self._maps[number] = (said, described)
+                if not is_made:
+                    self._open.unmade.append(described.layout)
             except UnclearTable as error:
                 self._lose(error)
             except (ValueError, IndexError) as error:
