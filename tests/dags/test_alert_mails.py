@@ -91,6 +91,7 @@ class Killed(BaseException):
     """The process of the task ends here."""
 
 
+@pytest.mark.full
 def test_what_a_killed_task_did_not_tell_the_next_one_tells(pages_world, look, port, monkeypatch):
     store, geneva = pages_world.context.store, pages_world.pair("geneva")
 

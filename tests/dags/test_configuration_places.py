@@ -75,6 +75,7 @@ def test_dags_and_jobs_go_by_a_url(in_store, deployment, context, tmp_path, monk
     expect_everywhere(in_store, deployment, context, tmp_path, monkeypatch)
 
 
+@pytest.mark.full
 def test_a_command_asks_airflow_for_the_variable(in_variable):
     assert shell.read_configuration().dag_prefix == "acme_"
 

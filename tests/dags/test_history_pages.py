@@ -49,6 +49,7 @@ def test_a_list_of_500_costs_one_query_of_the_store(pages_world, visit, asked):
     assert [text.splitlines()[0][:32] for text in asked] == ["-- Where replications stand: one"]
 
 
+@pytest.mark.full
 def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, people, visit, address, tmp_path):
     pages_world.session("control").execute(MINUTES)
     own = {

@@ -34,6 +34,7 @@ BY_TABLE = [
 LOADING = LoadProgress(134, 10, 1_320_000, 532 * MB, 640 * MB, 21_000, 95, by_table=BY_TABLE)
 
 
+@pytest.mark.full
 def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, people, visit, address, tmp_path_factory):
     store = pages_world.context.store
     number = updates.new(store, SOURCE)

@@ -103,6 +103,7 @@ def test_init_names_what_it_cannot_make(tmp_path, monkeypatch):
         command.init()
 
 
+@pytest.mark.full(but=["check"])
 @pytest.mark.parametrize(
     "words",
     [["init"], ["check"], ["check", "--deployment"], ["status"], ["trigger", "verify"]],

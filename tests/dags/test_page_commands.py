@@ -190,6 +190,7 @@ def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
     assert world.standing("zurich").dispatcher == "ACTIVE"
 
 
+@pytest.mark.full
 def test_pages_say_of_a_source_that_it_was_removed_and_airflow_what_it_still_has(world, visit, people):
     def pause(paused):
         people["admin"].ask("/api/v2/dags/publish__flights", "PATCH", {"is_paused": paused})

@@ -146,6 +146,7 @@ def test_who_answers_without_a_role_is_refused_and_the_question_is_asked_again(w
 FORGED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "otto", "name": "otto"}, "params_input": {}}
 
 
+@pytest.mark.full(but=["she triggers it"])
 @pytest.mark.parametrize(
     ("who", "answers", "done", "why"),
     [
@@ -311,6 +312,7 @@ def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, ad
     assert pages_of(tokens, "/")[1]["dora"].status_code == 401, "a token of another auth manager"
 
 
+@pytest.mark.full(but=["simple", "roles"])
 @pytest.mark.parametrize(
     ("manager", "roles", "state", "why"),
     [

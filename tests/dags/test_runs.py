@@ -195,6 +195,7 @@ def test_an_administrator_releases_a_slave_whose_files_are_loaded(receive, eva):
     assert "'--approved=7', '--answer=Release', '--who=eva'" in said
 
 
+@pytest.mark.full
 def test_a_slave_that_an_administrator_leaves_waiting_is_not_released_and_not_compared(receive, eva):
     eva("Leave it waiting")
     state, tasks, said = receive("true")
@@ -202,6 +203,7 @@ def test_a_slave_that_an_administrator_leaves_waiting_is_not_released_and_not_co
     assert (state, tasks, said) == ("success", left, "")
 
 
+@pytest.mark.full
 def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment):
     from airflow.models import Connection
     from airflow.utils.session import create_session

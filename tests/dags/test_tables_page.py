@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 HOSTILE = '<script>alert(1)</script>"'
 
 
+@pytest.mark.full
 def test_a_person_sees_which_tables_are_busy_and_which_copies_are_odd(
     pages_world, people, visit, address, tmp_path_factory
 ):

@@ -60,6 +60,7 @@ def test_a_store_that_hangs_is_an_error_to_those_who_wait_for_it(world):
         assert ids(client.events(1)) == [1]
 
 
+@pytest.mark.full
 def test_a_damaged_segment_is_reported_and_served_once_it_is_mended_and_stops_no_other_client(world):
     with relay_of(world, ["careful", "further"]) as relay:
         client, other = relay.client().log_in("careful"), relay.client().log_in("further")

@@ -106,6 +106,7 @@ def test_what_is_looked_at_all_the_time_reads_no_more_of_a_year_than_of_a_day(wo
     assert seen["what happened"].keys() == {"audit"}
 
 
+@pytest.mark.full
 def test_upkeep_leaves_of_a_year_what_is_of_its_days_and_what_is_of_use(world):
     store, control = world.context.store, world.session("control")
     world.publish()
@@ -163,6 +164,7 @@ def test_a_comparison_of_all_rows_takes_the_place_of_those_of_some(build):
     assert world.session("control").execute("SELECT scope, rows FROM differing").fetchall() == [("", 2)]
 
 
+@pytest.mark.full
 def test_lines_of_a_table_that_is_debugged_are_the_last_million_keys(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", {"public.t": {"debug": 1}})
     world.master.execute("INSERT INTO repl_debug_table VALUES (-1000000, 'old'), (-1, 'new')")

@@ -167,6 +167,7 @@ def test_one_that_is_cancelled_while_it_is_asked_for_holds_up_nobody(world, monk
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
+@pytest.mark.full
 def test_to_cancel_what_waits_for_a_slave_ends_no_run_and_says_nothing_of_one(world):
     with off_line(world, "zurich"):
         world.inhibit("zurich")
@@ -175,6 +176,7 @@ def test_to_cancel_what_waits_for_a_slave_ends_no_run_and_says_nothing_of_one(wo
     assert (done.cancelled, done.ended, done.not_ended) == (["zurich"], [], {})
 
 
+@pytest.mark.full
 def test_what_was_stored_for_an_update_that_was_given_up_goes_with_the_next_segments(world):
     world.configure(lambda settings: settings["slaves"]["zurich"].update(when_unreachable="store"))
     with off_line(world, "zurich"):

@@ -36,6 +36,7 @@ def test_rows_are_counted_by_table_and_kind_whatever_the_segments_are(build):
     assert activities.by_table(world.context.store, SOURCE) == found
 
 
+@pytest.mark.full
 def test_a_segment_that_is_not_listed_is_not_counted(build):
     world = build(DDL, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 1)")
@@ -69,6 +70,7 @@ def test_what_is_more_than_a_day_ago_becomes_one_row(build):
     }
 
 
+@pytest.mark.full
 def test_a_table_that_is_gone_is_forgotten_a_day_after_its_last_change(build):
     world = build(DDL, ["public.t", "public.u"])
     control, store = world.session("control"), world.context.store
@@ -92,6 +94,7 @@ def test_a_table_that_is_gone_is_forgotten_a_day_after_its_last_change(build):
     assert activities.by_table(store, SOURCE).keys() == {T}
 
 
+@pytest.mark.full
 def test_copies_are_found_under_the_names_that_slaves_have(build):
     world = build(DDL, ["public.t", "public.u"], slaves=("zurich", "geneva"))
     world.configure(lambda one: one["slaves"]["zurich"].update(tables={"public.t": {"as": "elsewhere"}}))

@@ -49,6 +49,7 @@ def test_what_is_installed_is_reconciled_and_upgraded_while_a_stranger_holds_loc
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["master"])
 @pytest.mark.parametrize("name", ["master", "zurich"])
 def test_what_is_to_be_installed_waits_for_a_while_and_tells_who_holds_the_lock(world, stranger, monkeypatch, name):
     monkeypatch.setattr(install_lock, "_PATIENCE", "200ms")

@@ -35,6 +35,7 @@ def labels(world):
     return world.master.execute("SELECT DISTINCT dbid, version FROM repl_items").fetchall()
 
 
+@pytest.mark.full
 def test_the_longest_names_fit_whatever_the_width(build):
     world = build(NAMED, [f"{LONG}.{LONG}", f"{LONG}.{WIDE}"], source={"char_width": 1, "char_width_small": 1})
     for table in (LONG, WIDE):

@@ -107,6 +107,7 @@ def test_with_stop_the_drain_ends_and_the_command_line_decides(asking, airflow):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_without_an_answer_of_airflow_the_next_run_asks_again(asking, airflow):
     world = asking()
     airflow.refuses = True

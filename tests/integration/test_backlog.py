@@ -278,6 +278,7 @@ def test_a_backlog_is_looked_over_again_when_the_queue_is_in_another_file(world)
     assert [one[0] for one in transactions(world)] == list(range(1, 3001, 3))
 
 
+@pytest.mark.full
 def test_a_slice_that_somebody_deleted_stops_nobody(world):
     insert(world.master, 1, 30)
     publisher = world.publisher()
@@ -309,6 +310,7 @@ def dies_when_listed(at):
         raise RuntimeError(dead)
 
 
+@pytest.mark.full
 def test_a_publisher_that_purges_again_goes_on_with_the_backlog(build, monkeypatch):
     """What it looked over before it knew names transactions that the purge takes away."""
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])

@@ -22,6 +22,7 @@ MASTER, SLAVE = "sessions on master", "sessions on slave"
 LEAST_S = 0.1
 
 
+@pytest.mark.full
 def test_time_is_by_process_and_that_of_ended_sessions_is_not_lost():
     with private_server(Progress()) as server:
         master, slave = server.database("master"), server.database("slave")
@@ -48,6 +49,7 @@ def test_time_is_by_process_and_that_of_ended_sessions_is_not_lost():
             assert phase.cpu_s[MASTER] < LEAST_S, "that was in the phase before"
 
 
+@pytest.mark.full
 def test_the_time_of_a_job_begins_with_its_process():
     with private_server(Progress()) as server, server.connect(server.database("master")) as session:
         meter = ProcessMeter(session)

@@ -34,8 +34,7 @@ pytestmark = [pytest.mark.postgres]
 
 DDL = """
 CREATE TABLE keyed (id int PRIMARY KEY, note varchar(50), amount decimal(9,2), at timestamp(3) NULL);
-CREATE TABLE pairs (a int, b varchar(20), n int NOT NULL, PRIMARY KEY (a, b));
-CREATE TABLE heap (a int, b text);
+CREATE TABLE pairs (a int, b varchar(20), n int NOT NULL, PRIMARY KEY (a, b)); CREATE TABLE heap (a int, b text);
 INSERT INTO keyed SELECT seq, CONCAT('note ', seq), seq / 8, '2024-01-01 12:00:00.5' FROM seq_1_to_300;
 INSERT INTO pairs SELECT seq % 7, seq, seq FROM seq_1_to_100;
 INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100
@@ -96,7 +95,7 @@ def writers(master: BinlogMaster, count: int = 3) -> Iterator[None]:
             thread.join(60)
 
 
-@pytest.mark.full(but=["mariadb"])
+@pytest.mark.full
 @MASTERS
 def test_slaves_equal_the_master_after_an_update_under_writers_and_after_changes(binlog, master_server, monkeypatch):
     # Each table whose key is a number comes in several parts.
@@ -115,6 +114,7 @@ def test_slaves_equal_the_master_after_an_update_under_writers_and_after_changes
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
 
 
+@pytest.mark.full
 def test_a_publisher_killed_at_any_point_publishes_nothing_twice(binlog):
     ddl = f"{DDL};\nCREATE TABLE altered (id int AUTO_INCREMENT PRIMARY KEY)"
     world, master = binlog(ddl, [*TABLES, "altered"], slaves=("zurich",))
@@ -318,6 +318,7 @@ def test_a_log_that_was_purged_or_reset_leads_to_an_initial_update(binlog, maria
     assert world.verify(initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_what_is_not_told_of_rows_leaves_out_the_tables_of_a_transaction_or_of_a_statement_all(binlog):
     sets = ("utf8mb4", "ucs2", "utf32", "ascii")
     odd = [f"CREATE TABLE odd_{one} (id int PRIMARY KEY, v varchar(9) CHARACTER SET {one})" for one in sets]

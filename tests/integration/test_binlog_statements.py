@@ -131,6 +131,7 @@ def test_a_statement_is_one_change_in_its_place_and_does_the_same_everywhere(bin
         assert world.verify() == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_what_was_lost_in_its_commit_is_found_out_and_what_nobody_issued_is_refused(binlog, monkeypatch):
     world, master = binlog(DDL, TABLES, slaves=("zurich",))
     taking_part(world, master, grant=False)

@@ -221,6 +221,7 @@ def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_
         world.inhibit(mode="online", store=True)
 
 
+@pytest.mark.full
 def test_a_key_that_is_altered_meanwhile_ends_the_load(world):
     begun(world, "zurich")
     world.master.execute('ALTER TABLE named ALTER code TYPE varchar(40) COLLATE "POSIX"')

@@ -84,6 +84,7 @@ def test_a_transaction_that_stays_open_holds_up_the_installation_and_no_other_wr
     assert [change["action"] for change in world.log()] == ["N", "N", "I"]
 
 
+@pytest.mark.full
 def test_an_installation_that_never_gets_the_lock_changes_nothing_and_can_be_tried_again(world, monkeypatch):
     monkeypatch.setattr("sluice.vendors.postgresql.capture.queue.triggers._LOCK_TRIES", 2)
     slow = world.session()

@@ -214,6 +214,7 @@ def test_what_is_cancelled_when_all_is_in_and_nobody_noted_it_yet_stays_cancelle
     } == set()
 
 
+@pytest.mark.full
 def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as):
     acting_as("run")
 

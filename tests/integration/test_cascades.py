@@ -46,6 +46,7 @@ def asked(airflow):
     return list(found.values())
 
 
+@pytest.mark.full
 def test_what_follows_is_remembered_until_it_is_forgotten(airflow, filled):
     next_one = ("initial_update", {"source": SOURCE, "slaves": ["geneva"], "after": ["flights->zurich"]})
     filled("zurich")

@@ -86,6 +86,7 @@ def test_they_are_those_of_the_files(world, spark):
     assert len(rows) == len(logged) - 1
 
 
+@pytest.mark.full
 def test_they_begin_behind_a_position(world, spark):
     _, rows = changes(spark, world)
     place = f"{rows[0].sluice_segment}/{rows[0].sluice_ordinal}"
@@ -94,6 +95,7 @@ def test_they_begin_behind_a_position(world, spark):
     assert read.rdd.getNumPartitions() < len(world.context.manifest(SOURCE).kept_segments()) + 1
 
 
+@pytest.mark.full
 def test_a_statement_on_all_nodes_is_a_row_since_the_rows_that_it_changed_are_not_in_the_log(world, spark):
     issue.issue(world.context, SOURCE, "INSERT INTO t VALUES (9)")
     world.publish()
@@ -101,6 +103,7 @@ def test_a_statement_on_all_nodes_is_a_row_since_the_rows_that_it_changed_are_no
     assert [(row.sluice_action, row.id, row.sluice_old) for row in rows[-2:]] == [("T", None, None), ("S", None, None)]
 
 
+@pytest.mark.full
 def test_values_of_columns_that_changed_are_among_the_texts(world, spark):
     world.master.execute("INSERT INTO t (id, price, note) VALUES (4, 1.25, 'b')")
     world.master.execute(
@@ -115,6 +118,7 @@ def test_values_of_columns_that_changed_are_among_the_texts(world, spark):
     assert (after.price, after.more, after.sluice_text) == ("1.125", 7, None)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -130,6 +134,7 @@ def test_what_cannot_be_read_is_refused(world, spark, options, said):
         changes(spark, world, **options)
 
 
+@pytest.mark.full
 def test_spark_connect_reads_the_same(world, spark_server, java, tmp_path):
     there = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
     program = OVER_CONNECT.replace("REMOTE", repr(spark_server.remote))

@@ -56,6 +56,7 @@ def test_what_was_captured_before_arrives_and_then_what_follows_once_each(build)
     assert world.master.execute("SELECT count(*) FROM repl_queue").fetchone() == (0,)
 
 
+@pytest.mark.full
 def test_a_table_that_is_made_while_bootstrap_looks_is_changed_over_by_the_next_try(world, monkeypatch):
     record, made = watched_tables.record, iter(("made", "too"))
 
@@ -138,6 +139,7 @@ def publisher(world, capture):
     return context, once
 
 
+@pytest.mark.full
 def test_a_bootstrap_that_looked_before_another_changed_the_source_over_leaves_its_slot(world, monkeypatch):
     for n, (capture, dropping) in enumerate(((TO_LOG, "make_slot"), (TO_TRIGGERS, "drop_unused"))):
         other, once, drops = publisher(world, TO_LOG)[0], iter([True]), getattr(change_over, dropping)
@@ -208,6 +210,7 @@ def test_a_slot_that_another_bootstrap_still_makes_is_none_to_change_over_to(wor
     assert found == [(False,), (True,)]
 
 
+@pytest.mark.full
 def test_a_publisher_that_is_overtaken_while_it_drops_the_slot_leaves_the_next_one(build, monkeypatch):
     world = build(DDL, TABLES, source={"capture": "log"})
     over(world, TO_TRIGGERS)

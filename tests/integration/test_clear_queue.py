@@ -99,6 +99,7 @@ def test_no_table_alone_makes_a_slave_equal_whose_queue_was_cleared(world):
         inhibit(world.context, "flights", ["zurich"], InhibitRequest(tables=[TableName("public", "t")]))
 
 
+@pytest.mark.full
 def test_a_slave_that_is_away_needs_not_be_asked(world, monkeypatch):
     def away(*_):
         raise TransientError(30, "it does not answer", "start it")
@@ -108,6 +109,7 @@ def test_a_slave_that_is_away_needs_not_be_asked(world, monkeypatch):
     assert world.status("zurich") == "INCONSISTENT"
 
 
+@pytest.mark.full
 def test_it_is_refused_where_nothing_waits_or_an_update_is_under_way(world):
     world.catch_up()
     with pytest.raises(SluiceError, match=r"SLC-020: .* no transaction waits"):

@@ -40,6 +40,7 @@ def soon(world, column, table, seconds):
     return world.reader("control").execute(query.encode(), [seconds]).fetchone() == (True,)
 
 
+@pytest.mark.full
 def test_the_lease_of_a_dead_holder_does_not_outlive_it_by_what_the_clock_was_set_back(world):
     store = world.context.store
     held = leases.acquire(store, PUBLISHING)
@@ -71,6 +72,7 @@ def test_a_lease_that_ends_early_is_held_by_one_and_the_other_is_fenced_out(worl
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_epochs_grow_though_the_clock_went_back(world):
     world.catch_up()
     world.reader("control").execute("UPDATE lease SET epoch = %s", [FAR_AHEAD])

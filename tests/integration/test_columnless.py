@@ -68,6 +68,7 @@ ONE_COLUMN = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("gone", ["DROP TABLE {}", ""], ids=["dropped", "left"])
 def test_a_table_that_loses_its_only_column_between_two_looks_stops_no_slave(build, weak, gone):
     made = "; ".join(ONE_COLUMN.values())

@@ -106,6 +106,7 @@ def newest(world):
     return comparisons.tables_of(world.context.store, comparisons.last(world.context.store, pair), pair)
 
 
+@pytest.mark.full
 def test_a_comparison_says_how_far_it_is_with_what_an_earlier_try_has_compared(world, harm, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0)
     store, seen = world.context.store, []
@@ -131,6 +132,7 @@ def test_a_comparison_says_how_far_it_is_with_what_an_earlier_try_has_compared(w
     assert world.standing("zurich").comparing is None
 
 
+@pytest.mark.full
 def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_compared(world, harm):
     every, whole = a_try(world, "whole")
     assert whole["note"].startswith(f"zurich: {ROWS} rows compared, 0 different; ")
@@ -271,6 +273,7 @@ def test_a_try_that_dies_when_all_is_recorded_leaves_the_parts_to_the_next_one(w
     assert (again, f"{len(every)} of {len(every)} parts" in found["note"], kept(world)) == ([], True, (0, 0))
 
 
+@pytest.mark.full
 def test_ranges_are_compared_anew_where_keys_are_sorted_otherwise_since(world, harm):
     a_try(world, "run/9", killed_after=1)
     other = """UPDATE compared_part SET body = jsonb_set(body, '{within,sorting}', '"other"')"""

@@ -124,6 +124,7 @@ def test_periods_follow_whatever_becomes_of_them(world):
     same(world)
 
 
+@pytest.mark.full
 def test_a_slave_of_an_older_version_goes_without_what_holds_nothing_back(updating, older):
     world = updating(PLAIN, ["public.p", "public.t"], elsewhere={"zurich": older})
     world.master.execute(OLD)

@@ -24,6 +24,7 @@ def world(build):
     return world
 
 
+@pytest.mark.full
 def test_it_commits_and_rolls_back_and_commits_lower_keys_after_higher_ones(world):
     writer = DemoWriter(world.session)
     seen: set[int] = set()

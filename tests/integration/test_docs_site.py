@@ -50,6 +50,7 @@ def test_a_build_leaves_other_files_of_the_directory(site):
     assert (site / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.full
 def test_pages_and_stylesheets_load_nothing_from_other_hosts(site):
     assert site / "index.html" in pages(site)
     loaded = {address for page in site.rglob("*.html") for address in Loaded(page.read_text("utf-8")).addresses}

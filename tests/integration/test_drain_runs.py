@@ -144,6 +144,7 @@ def test_so_it_is_though_a_drain_is_at_work_in_between_and_anew_once_it_moved(wo
     assert asking(14) == [241]
 
 
+@pytest.mark.full
 def test_an_airflow_that_is_silent_is_asked_once_a_minute_for_all_slaves(build, monkeypatch):
     world = build(DDL, ["public.t"], slaves=("zurich", "geneva"))
     world.configure(lambda to: [one.update(schedule={"run_for_s": 1}) for one in to["replications"]])

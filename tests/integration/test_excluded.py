@@ -189,6 +189,7 @@ def test_statements_that_name_it_are_refused_for_the_slave_and_what_was_kept_of_
     assert rejected_changes.list_changes(filled.context.store, filled.pair("zurich")) == []
 
 
+@pytest.mark.full
 def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
     with pytest.raises(SluiceError, match=r"SLC-040: slave zurich does not get public.payroll"):
         filled.inhibit(tables=[TableName("public", "payroll"), TableName("public", "plain")])
@@ -251,6 +252,7 @@ def test_what_is_carried_by_hand_has_nothing_of_it(world):
     assert there(world) == sorted(GIVEN)
 
 
+@pytest.mark.full
 def test_files_have_none_of_what_is_excluded(lake):
     tables = ["public.payroll", "public.staff", "public.audit_log", "public.audit_open", "public.plain"]
     there = lake(DDL, tables, vendor="iceberg", update=False)
@@ -288,6 +290,7 @@ def test_an_older_version_is_that_of_the_tables_that_it_gets(world):
         world.dump("zurich", version="REPL_Ver_0.5")
 
 
+@pytest.mark.full
 def test_the_databases_own_programs_bring_all_tables_or_none(world, monkeypatch):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world.inhibit("zurich")

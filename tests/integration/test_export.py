@@ -102,6 +102,7 @@ def test_every_value_comes_out_as_the_master_has_it_and_the_literals_are_those_o
     assert names == ({world.infos["master"].database}, {"0.0"})
 
 
+@pytest.mark.full
 def test_json_lines_tell_the_same(world, capsysbinary):
     world.master.execute("INSERT INTO t VALUES (1, 'a', '\\x00', true, '{t,f}')")
     world.master.execute("UPDATE t SET v = NULL")
@@ -115,6 +116,7 @@ def test_json_lines_tell_the_same(world, capsysbinary):
     assert lines[1]["old"] == {"id": "1", "v": "a", "r & d\x01": raw, "flag": "true", "flags": "{t,f}"}
 
 
+@pytest.mark.full
 def test_ddl_stands_between_the_rows_of_its_transaction(world, capsysbinary):
     with world.master.transaction():
         world.master.execute("INSERT INTO t VALUES (1)")
@@ -142,6 +144,7 @@ def test_ddl_stands_between_the_rows_of_its_transaction(world, capsysbinary):
     assert len({line["ordinal"] for line in lines}) == 1
 
 
+@pytest.mark.full
 def test_a_statement_issued_through_sluice_is_a_message_at_its_place(world, capsysbinary):
     world.master.execute("INSERT INTO t VALUES (1, 'a & b')")
     issued = issue(world.context, SOURCE, "UPDATE t SET v = '<' WHERE id = 1")
@@ -240,6 +243,7 @@ def test_a_file_is_whole_or_not_there(world, capsysbinary):
     assert sorted(world.path.iterdir()) == before
 
 
+@pytest.mark.full
 def test_a_reader_that_has_seen_enough_ends_the_export_without_a_word(world):
     world.master.execute("INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 5000) AS n")
     world.publish()

@@ -77,6 +77,7 @@ def test_the_databases_own_programs_bring_one_snapshot_to_all_slaves_under_write
     assert next_ids["zurich"] >= next_ids["master"]
 
 
+@pytest.mark.full
 def test_what_a_program_reads_at_times_of_its_own_is_brought_to_one_by_the_log(updating, tmp_path):
     """What it reads is neither what the snapshot before it shows, nor what the one after it does."""
     world = updating(DDL, ["public.keyed", "public.parts"], renamed={})
@@ -119,6 +120,7 @@ def test_what_a_program_reads_at_times_of_its_own_is_brought_to_one_by_the_log(u
     }
 
 
+@pytest.mark.full
 def test_locks_that_end_just_before_the_second_snapshot_has_its_own_end_the_dump(updating, monkeypatch):
     """What came in between them nobody would see."""
     world = updating(DDL, ["public.keyed"], renamed={})
@@ -215,6 +217,7 @@ def test_an_export_that_breaks_off_leaves_no_part_of_it_on_any_slave(updating):
     assert {sum(world.rows(slave, "public.heap").values()) for slave in world.slaves} == {0}
 
 
+@pytest.mark.full
 def test_what_no_program_can_bring_is_refused_before_anything_is_emptied(updating, tmp_path):
     world = updating(DDL, ["public.heap"], renamed={})
     for slave in world.slaves:
@@ -245,6 +248,7 @@ def test_what_no_program_can_bring_is_refused_before_anything_is_emptied(updatin
     assert list(world.rows("zurich", "public.heap").values()) == [1]
 
 
+@pytest.mark.full
 def test_an_import_that_an_earlier_update_left_behind_is_ended(updating):
     world = updating(DDL, ["public.heap"], renamed={})
     left = psycopg.connect(

@@ -100,6 +100,7 @@ def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
     over.set()
 
 
+@pytest.mark.full
 def test_rows_of_a_repair_whose_step_is_lost_are_counted_once_and_a_late_copy_changes_nothing(updating):
     world = updating(DDL, ["public.t"], {}, slaves=["zurich"])
     world.update()

@@ -96,6 +96,7 @@ def test_under_constant_writes_a_dump_whose_job_was_killed_goes_on_when_it_is_tr
     carried.holds_everything()
 
 
+@pytest.mark.full
 def test_status_says_where_something_is_left_and_what_to_type_to_go_on_or_to_have_it_removed(interrupted):
     world = interrupted.world
     left = broken_off(interrupted, 5)

@@ -171,6 +171,7 @@ UNION SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 """
 
 
+@pytest.mark.full
 def test_a_schema_is_wiped_out_before_the_tables_are_made_if_nothing_else_depends_on_it(updating, caplog):
     world = updating(DDL, ["public.gone"])
     zurich = world.reader("zurich")
@@ -229,6 +230,7 @@ def test_what_an_extension_has_brought_stays(updating):
     slave.close()
 
 
+@pytest.mark.full
 def test_what_is_the_servers_or_a_masters_is_not_wiped_out(updating, tmp_path):
     world = updating(DDL, ["public.gone"])
     world.infos["lake"] = ConnectionInfo("fs", extra={"path": str(tmp_path)})

@@ -36,6 +36,7 @@ def test_a_drain_that_runs_before_bootstrap_waits_for_it(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_check_says_what_is_still_to_be_made_and_grants_need_none_of_it(world):
     # As in a process that has never seen the tables.
     world.configure(lambda settings: None)

@@ -72,6 +72,7 @@ def test_a_slave_of_postgresql_has_its_columns_and_its_key(updating):
         assert world.reader(slave).execute(keys).fetchall() == [('PRIMARY KEY (k2, "k ""1")',)]
 
 
+@pytest.mark.full
 def test_files_have_its_columns(lake):
     there = lake("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], vendor="iceberg")
     load(there.world, "zurich")

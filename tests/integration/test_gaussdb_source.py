@@ -76,6 +76,7 @@ def test_a_value_out_of_line_that_did_not_change_arrives_all_the_same(gauss):
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["protocol"])
 @by_both
 def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twice(gauss, monkeypatch, read_by):
     world = gauss(source={"decoding": {"read_by": read_by}})

@@ -125,6 +125,7 @@ def test_a_bounded_reading_ends_with_a_transaction_and_the_next_one_goes_on(form
     assert end == Place(END)
 
 
+@pytest.mark.full
 @each_format
 def test_what_is_cut_anywhere_is_taken_back_to_the_last_whole_transaction_and_tried_again(format, batched):
     part = frames(format, batched)
@@ -142,6 +143,7 @@ def test_what_is_cut_anywhere_is_taken_back_to_the_last_whole_transaction_and_tr
         assert read(info, settings(format, batched))[0] == SAID
 
 
+@pytest.mark.full
 @each_format
 def test_messages_that_are_damaged_are_refused_or_say_the_same(format, batched, monkeypatch):
     monkeypatch.setattr(replication, "_SILENCE_S", 0.5)

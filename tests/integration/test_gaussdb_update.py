@@ -47,6 +47,7 @@ def updated(server, standing_in, tmp_path, monkeypatch):
         server.drop_databases(world.infos.values())
 
 
+@pytest.mark.full
 def test_an_update_under_constant_writes_leaves_no_difference(updated):
     world = updated("CREATE TABLE heap (a int, b text); CREATE TABLE keyed (id int PRIMARY KEY, v text)", ["public.*"])
     busy, other = world.session(), world.session()

@@ -109,6 +109,7 @@ def test_as_many_active_sessions_as_may_be_keep_nobody_up(begun):
         assert loading(pool, begun, []).result(60)["rows"] == {"zurich": 3000}
 
 
+@pytest.mark.full
 def test_a_load_that_gives_way_can_be_cancelled(begun):
     seen = []
     with begun.running("zurich"), active(begun, "master", "master"), ThreadPoolExecutor(1) as pool:
@@ -132,6 +133,7 @@ def blind(world):
     world.master.execute(sql.SQL("DROP OWNED BY {role}; DROP ROLE {role}").format(**names))
 
 
+@pytest.mark.full
 def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_changed(world, blind):
     world.context.connections["master"] = blind
     before = world.status("zurich")
@@ -155,6 +157,7 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
     assert throttle.Throttle(world.context, SOURCE, 1).why_not() == ""
 
 
+@pytest.mark.full
 def test_a_pace_of_comparisons_is_kept_to_by_the_role_of_the_source_beside_one_that_only_reads(world, blind):
     """The one ends initial updates, the other compares at any time."""
     world.infos["reads"] = blind

@@ -141,6 +141,7 @@ def test_a_role_that_may_do_what_its_owners_may_anyway_gets_its_rights(world):
     world.master.execute(grants(world.context, SOURCE).encode())
 
 
+@pytest.mark.full
 def test_check_remarks_on_a_role_that_can_become_a_superuser(world):
     bootstrap(world.context, SOURCE)
     can = f'the role can become a superuser, by SET ROLE: REVOKE "{world.owner}" FROM'

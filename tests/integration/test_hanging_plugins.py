@@ -96,6 +96,7 @@ def test_a_process_that_a_plugin_keeps_from_all_else_is_ended_and_says_where_it_
     goes_on(world)
 
 
+@pytest.mark.full
 def test_a_drain_that_is_asked_to_end_does_not_wait_for_a_plugin(hanging):
     world = hanging("time.sleep(3600)", patience=3600)
     job = world.start("drain", "--slave", "zurich", "--once", plugins=world.plugins)

@@ -16,6 +16,7 @@ PUT = """INSERT INTO history SELECT 'flights', 'zurich', false, date_trunc('hour
          + number * interval '1 minute', number, 10 * number, 100 + number FROM generate_series(0, 59) AS number"""
 
 
+@pytest.mark.full
 def test_a_publisher_writes_down_how_its_slaves_are(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich", "geneva"))
     control = world.session("control")

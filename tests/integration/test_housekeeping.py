@@ -35,6 +35,7 @@ def test_columns_of_tables_that_are_gone_stay_until_nothing_of_them_is_queued(bu
     source.close()
 
 
+@pytest.mark.full
 def test_columns_of_a_table_whose_drop_nobody_has_looked_at_yet_stay(build, weak):
     """Its DROP is still to come, and is read by them."""
     tables = "CREATE TABLE t (id int); CREATE TABLE u (id int)"

@@ -110,6 +110,7 @@ def test_rows_between_two_keys_become_the_masters_and_others_are_not_touched(wor
     assert {slave for slave, _ in world.differences()} <= {"zurich"}, "it has a column more"
 
 
+@pytest.mark.full
 def test_what_differs_beside_the_range_is_found_and_the_slave_not_taken_for_its_master(world):
     world.session("zurich").execute("DELETE FROM keyed WHERE id IN (5, 1500)")
     begun(world, "zurich", keys=["public.keyed: 1000 .. 2000"])
@@ -183,6 +184,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.full
 def test_what_is_no_range_of_keys_is_refused_and_nothing_is_changed(world):
     for error, keys in REFUSED.items():
         with pytest.raises(SluiceError) as refused:
@@ -193,6 +195,7 @@ def test_what_is_no_range_of_keys_is_refused_and_nothing_is_changed(world):
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
 
 
+@pytest.mark.full
 def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorted_alike(world):
     store, zurich = world.context.store, world.pair("zurich")
     with pytest.raises(SluiceError, match=r"SLC-640: .*`tables` are named as well"):
@@ -219,6 +222,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
         world.inhibit("zurich", keys=KEYS)
 
 
+@pytest.mark.full
 def test_changes_that_were_lost_meanwhile_end_an_update_of_keys(world):
     begun(world, "zurich")
     updates.forget(world.context.store, SOURCE)

@@ -104,6 +104,7 @@ def test_rows_and_histories_follow_what_the_master_alters(lake, vendor):
     assert_same(there)
 
 
+@pytest.mark.full
 def test_a_history_of_iceberg_that_cannot_have_the_columns_stops_until_it_is_one_of_parquet(lake):
     tables = {f"t{number}": alter for number, alter in enumerate(NO_HISTORY.values())}
     ddl, names = "".join(of(DDL, table) for table in tables), [f"public.{table}" for table in tables]
@@ -125,6 +126,7 @@ def test_what_is_altered_again_and_again_is_followed_at_its_place(there, size):
     assert_same(there)
 
 
+@pytest.mark.full
 def test_what_no_event_trigger_saw_is_followed_when_it_is_found(lake, weak):
     there = lake(of(DDL), [TABLE], elsewhere={"master": weak})
     world = there.world
@@ -151,6 +153,7 @@ def test_a_drain_that_is_killed_within_an_alter_repeats_it_and_does_nothing_twic
     assert_same(there)
 
 
+@pytest.mark.full
 def test_what_a_slave_calls_otherwise_leaves_out_or_computes_is_altered_so(lake):
     there = lake(of(DDL), [TABLE], update=False)
     world = there.world
@@ -199,6 +202,7 @@ def test_what_cannot_be_exact_stops_in_front_of_it_until_an_update(lake):
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}, name
 
 
+@pytest.mark.full
 def test_a_table_without_rows_takes_any_columns(lake):
     there = lake("CREATE TABLE t (id int PRIMARY KEY, a oid)", [TABLE])
     there.world.master.execute("ALTER TABLE t ALTER a TYPE int; INSERT INTO t VALUES (1, -1)")

@@ -58,6 +58,7 @@ def test_who_was_overtaken_changes_nothing(lake):
     assert not there.read("zurich", "public.heap")
 
 
+@pytest.mark.full
 def test_small_commits_are_joined_and_replaced_files_go_when_their_time_is_over(lake):
     there = lake("CREATE TABLE keyed (id int PRIMARY KEY, note text)", TABLES[:1])
     world = there.world
@@ -110,6 +111,7 @@ def test_an_update_that_is_under_way_hides_nothing_and_a_lost_task_is_made_up_fo
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_a_directory_that_is_not_there_is_waited_for_and_an_empty_one_is_not_filled(lake):
     there = lake()
     world = there.world

@@ -76,6 +76,7 @@ def test_a_table_that_is_there_already_gives_way_if_that_is_wanted(lake, setting
     assert [row["id"] for row in there.read("zurich", "public.t")] == [1]
 
 
+@pytest.mark.full
 def test_a_name_that_another_table_bears_stops_it_until_an_update(lake):
     there = lake(TWO, ["public.*"])
     world = there.world
@@ -91,6 +92,7 @@ def test_a_name_that_another_table_bears_stops_it_until_an_update(lake):
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_a_table_that_waits_for_an_update_is_left_to_it(lake):
     there = lake(TWO, ["public.t"])
     world = there.world
@@ -104,6 +106,7 @@ def test_a_table_that_waits_for_an_update_is_left_to_it(lake):
         world.drain("zurich")
 
 
+@pytest.mark.full
 def test_names_filters_and_what_is_left_out_hold_for_tables_of_later(lake):
     there = lake(TWO, ["public.*", "other.*"], update=False)
     world = there.world
@@ -147,6 +150,7 @@ def test_names_filters_and_what_is_left_out_hold_for_tables_of_later(lake):
         world.drain("zurich")
 
 
+@pytest.mark.full
 def test_a_column_that_is_called_as_one_of_ours_stops_it(lake):
     there = lake(TWO, ["public.*"])
     taken = r"SLC-432: public\.{} has columns whose names are taken"

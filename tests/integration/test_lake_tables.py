@@ -100,6 +100,7 @@ def test_a_table_that_is_made_by_a_large_transaction_comes_in_parts(there):
     there.assert_same()
 
 
+@pytest.mark.full
 @PARQUET
 def test_where_each_transaction_is_a_commit_of_its_own_it_comes_to_the_same(there):
     world = there.world
@@ -157,6 +158,7 @@ def test_of_a_dropped_table_rows_go_when_their_time_is_over_and_what_happened_st
     assert sum(row["sluice_action"] == "L" for row in there.read("geneva", left[0])) == 20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("there", ["iceberg"], indirect=True)
 def test_readers_of_iceberg_find_the_tables_that_there_are_under_their_names(there):
     world = there.world

@@ -74,6 +74,7 @@ class Counting(LocalSteps):
         return super().start(name, work)
 
 
+@pytest.mark.full
 def test_a_drain_outlives_a_long_transaction_of_an_application_and_gives_its_place_to_others_meanwhile(world):
     schedule = {"every_s": 60, "run_for_s": 3}
     world.configure(lambda settings: settings["replications"][0].update(schedule=schedule))

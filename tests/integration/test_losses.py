@@ -78,6 +78,7 @@ def test_all_that_would_be_lost_is_told_at_once_and_nothing_is_touched(world):
     assert (found.good, told in found.text) == (False, True)
 
 
+@pytest.mark.full
 def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_changes(world):
     world.reader("zurich").execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
     shown = result(world.job("losses", "--slave=zurich"))
@@ -106,6 +107,7 @@ def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_chang
         world.inhibit("zurich")
 
 
+@pytest.mark.full
 def test_a_person_at_a_shell_sees_what_would_be_lost_and_allows_it(world, monkeypatch, capsys):
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)
@@ -258,6 +260,7 @@ def test_the_next_run_of_the_drain_asks_if_airflow_did_not_answer_when_an_update
     assert (question["dag_id"], question["conf"]) == ("approve_losses", conf)
 
 
+@pytest.mark.full
 def test_nobody_asks_later_about_an_update_that_another_took_the_place_of(world, airflow):
     world.infos[world.context.config.airflow_api] = airflow.info()
     zurich = world.reader("zurich")

@@ -222,6 +222,7 @@ def counted():
     return loaded, counting
 
 
+@pytest.mark.full
 def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
     carried = carried(ROWS, TABLES)
     world = carried.world
@@ -248,6 +249,7 @@ def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
     assert world.reader("zurich").execute(keys).fetchone() == (1,), "keys come after the data, also then"
 
 
+@pytest.mark.full
 def test_a_load_that_was_refused_before_anything_was_in_begins_as_if_it_were_the_first(carried):
     carried = carried(ROWS, TABLES)
     slave = carried.world.reader("zurich")
@@ -320,6 +322,7 @@ def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_a_load_into_files_that_broke_off_goes_on_with_the_files_that_are_there(lake, tmp_path, monkeypatch):
     """A history begins anew, since its rows say when they came."""
     monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)

@@ -58,6 +58,7 @@ def test_values_and_changes_of_a_master_arrive_by_an_update_and_by_the_stream(af
     assert [change["action"] for change in world.log(ordinal)][-1] == "T"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", MASTERS)
 def test_a_table_of_a_master_comes_in_blocks_while_its_stream_goes_on(afterwards, updating, kind):
     world = MASTERS[kind].world(updating, afterwards)

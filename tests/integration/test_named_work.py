@@ -90,6 +90,7 @@ def shown(server):
         return {tag.partition("_Tag_")[2] for job in json.load(answer) for tag in job["jobTags"]}
 
 
+@pytest.mark.full
 def test_a_job_is_shown_by_its_name_and_does_its_work_on_an_executor(updating, run, spark_server):
     world = updating(DDL, ["public.t"])
     codes, said = run(world, UPDATE)

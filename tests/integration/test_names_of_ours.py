@@ -92,6 +92,7 @@ def test_a_configuration_that_gives_a_table_a_name_of_ours_is_refused_before_any
             inhibit(world.context, SOURCE, ["zurich"])
 
 
+@pytest.mark.full(but=["both"])
 @pytest.mark.parametrize("has", ["the new name", "both", "neither"])
 def test_a_rename_is_believed_to_be_done_by_nobody_but_the_drain(build, has):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])

@@ -77,6 +77,7 @@ def noticed(world, slave):
     return asyncio.run(asyncio.wait_for(anext(trigger.run()), 20)).payload
 
 
+@pytest.mark.full
 def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_difference(world, bucket):
     world = world(traffic.DDL, traffic.TABLES)
     with background(*traffic.jobs(world.session)):

@@ -86,6 +86,7 @@ def test_what_is_altered_is_the_same_whoever_alters_it(build, weak, superuser):
     assert world.reader("zurich").execute(there).fetchone() == world.master.execute(there).fetchone()
 
 
+@pytest.mark.full
 def test_an_alter_that_changes_nothing_sends_nothing_whoever_does_it(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     world.master.execute(f"ALTER TABLE t {ADDED}".encode())
@@ -96,6 +97,7 @@ def test_an_alter_that_changes_nothing_sends_nothing_whoever_does_it(build):
     assert alters(world) == ["A"]
 
 
+@pytest.mark.full
 def test_a_partition_is_dropped_by_a_session_that_reads_texts_otherwise(build):
     world = build(
         'CREATE TABLE t (id int PRIMARY KEY) PARTITION BY RANGE (id); CREATE TABLE "lo-w 1" PARTITION OF t'

@@ -35,6 +35,7 @@ def log(file, written):
     return file
 
 
+@pytest.mark.full
 def test_what_is_old_and_ours_goes(world, airflow, tmp_path):
     drain = "drain__flights__zurich"
     for name, ended in (("old", OLD), ("new", NOW)):

@@ -43,6 +43,7 @@ def only_geneva_ends_well(world):
     assert world.rows("geneva", "public.t") == world.rows("master", "public.t")
 
 
+@pytest.mark.full
 def test_one_that_is_cancelled_while_all_begin(world, monkeypatch):
     request = replications.request
 
@@ -57,6 +58,7 @@ def test_one_that_is_cancelled_while_all_begin(world, monkeypatch):
     only_geneva_ends_well(world)
 
 
+@pytest.mark.full
 def test_one_whose_stylesheet_cannot_be_read_any_more(world):
     nowhere = {"directory": str(world.path / "nowhere")}
     world.inhibit()
@@ -68,6 +70,7 @@ def test_one_whose_stylesheet_cannot_be_read_any_more(world):
     assert [one.status for one in statuses(world.context)] == ["INCONSISTENT", "NORMAL"]
 
 
+@pytest.mark.full
 def test_one_that_is_taken_out_of_the_configuration_meanwhile(world):
     world.inhibit()
     world.configure(lambda settings: settings["replications"].pop(0))

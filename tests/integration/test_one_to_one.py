@@ -195,6 +195,7 @@ def test_a_transaction_that_is_too_large_to_be_replayed_is_never_held_as_a_whole
     assert (world.differences(), world.position().ordinal) == ({}, 3)
 
 
+@pytest.mark.full
 def test_a_large_transaction_that_does_not_go_in_parts_is_tried_as_one_piece(world, parts):
     """Its last change frees the value that its first one takes."""
     world.reader("zurich").execute("ALTER TABLE t ADD UNIQUE (v)")

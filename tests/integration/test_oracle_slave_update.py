@@ -33,6 +33,7 @@ def depot(request, afterwards, updating, tmp_path, monkeypatch):
     return DEPOTS[request.param](updating, afterwards, DDL, monkeypatch, tmp_path / "depot")
 
 
+@pytest.mark.full
 def test_a_slave_on_oracle_is_filled_a_row_that_differs_is_found_and_repaired_and_all_of_it_is_removed(depot):
     world = depot.world
     world.update()

@@ -58,6 +58,7 @@ def ends_well(world, *slaves):
         assert world.rows(slave, "public.t") == world.rows("master", "public.t")
 
 
+@pytest.mark.full
 def test_a_comparison_ends_no_update_of_another_run(world, acting_as):
     """It compares the tables of its own, and the blocks of the other one are not in."""
     acting_as("first")
@@ -116,6 +117,7 @@ def test_a_slave_that_is_taken_away_from_a_dump_takes_the_others_not_with_it(wor
     assert ended == [{"geneva": 0}]
 
 
+@pytest.mark.full
 def test_a_try_of_a_dump_that_was_overtaken_does_not_give_the_update_up(world, acting_as):
     reached, goes_on = Event(), Event()
 

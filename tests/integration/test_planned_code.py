@@ -29,8 +29,7 @@ TENANT = """
     CREATE ROLE tenant; CREATE SCHEMA own AUTHORIZATION tenant; GRANT CREATE ON SCHEMA public TO tenant;
     CREATE SEQUENCE own.ran; GRANT ALL ON SEQUENCE own.ran TO PUBLIC; GRANT USAGE ON SCHEMA own TO PUBLIC;
     CREATE FUNCTION own.really() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
-        PERFORM nextval('own.ran');
-        RETURN 0;
+        PERFORM nextval('own.ran'); RETURN 0;
     EXCEPTION WHEN read_only_sql_transaction THEN
         EXECUTE format('COPY (SELECT 1) TO %L', current_setting('data_directory') || '/ran_' || current_database());
         RETURN 0;
@@ -149,6 +148,7 @@ MEANWHILE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("begin", "made"), MEANWHILE.values(), ids=MEANWHILE)
 def test_what_is_made_after_a_plan_is_not_run_by_the_next(filled, begin, made):
     world, session = filled(PLAIN)
@@ -230,6 +230,7 @@ def compared(updating, server, owned):
     return world, owned(world)
 
 
+@pytest.mark.full
 def test_neither_an_initial_update_nor_a_comparison_begins_with_such_a_table(compared):
     world, session = compared
     for name, code in ON_A_TABLE.items():

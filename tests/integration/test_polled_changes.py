@@ -113,6 +113,7 @@ INSERT INTO parent VALUES (1, 1); INSERT INTO child VALUES (1, 1);
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("ddl", "left"),
     [
@@ -178,6 +179,7 @@ def test_a_table_that_somebody_reads_while_it_becomes_a_partition_keeps_no_write
     assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
 
 
+@pytest.mark.full
 def test_a_table_that_is_renamed_while_it_is_looked_at_is_looked_at_again(polled, monkeypatch):
     """A writer that nobody waited for would have its row read by columns that it was not written with."""
     monkeypatch.setattr(triggers, "_LOCK_TRIES", 2)

@@ -89,6 +89,7 @@ def test_check_refuses_a_pooler_of_transactions(build, bouncer, name):
     assert between.settings_of_others(direct) == {}
 
 
+@pytest.mark.full(but=["log"])
 @pytest.mark.parametrize("capture", ["triggers", "log"])
 def test_changes_and_an_initial_update_go_over_poolers_of_sessions(updating, bouncer, capture):
     world = updating(DDL, ["public.t"], {}, slaves=("zurich",), source={"capture": capture})

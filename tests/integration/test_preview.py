@@ -67,6 +67,7 @@ def test_it_tells_sizes_losses_and_what_is_emptied(world):
         seen(world, "nobody")
 
 
+@pytest.mark.full
 def test_what_would_be_refused_says_why(world):
     (zurich,) = seen(world, "zurich").slaves
     assert "SLC-220" in zurich.why

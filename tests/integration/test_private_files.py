@@ -108,6 +108,7 @@ def nested(root: Path, deep: int) -> None:
     os.close(here)
 
 
+@pytest.mark.full
 def test_directories_that_are_too_deep_in_each_other_are_told_and_end_no_job(tmp_path):
     (tmp_path / "deep").mkdir()
     nested(tmp_path / "deep", 2_000)
@@ -120,6 +121,7 @@ def test_directories_that_are_too_deep_in_each_other_are_told_and_end_no_job(tmp
         subprocess.run(["rm", "-r", str(tmp_path / "deep")], check=True)
 
 
+@pytest.mark.full
 def test_what_is_no_file_among_carried_ones_is_named_and_nothing_of_the_slave_is_touched(carried, tmp_path):
     carried = carried(ROWS, TABLES)
     world = carried.world

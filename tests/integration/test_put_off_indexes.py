@@ -224,6 +224,7 @@ def test_rows_that_an_index_of_the_slave_does_not_take_are_told_after_the_data(w
     assert names(world) >= PUT_OFF
 
 
+@pytest.mark.full
 def test_indexes_of_several_tables_are_built_at_the_same_time(world):
     before = appearance(world)
     reader, loaded = world.session("zurich"), threading.Event()

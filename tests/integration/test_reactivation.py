@@ -88,6 +88,7 @@ def test_what_is_loaded_and_waits_is_not_thrown_away_by_the_next_update_but_can_
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_what_is_loaded_and_waits_can_be_cancelled(asking):
     asking.carry("zurich")
     update = load(asking)["update"]
@@ -96,6 +97,7 @@ def test_what_is_loaded_and_waits_can_be_cancelled(asking):
     assert asking.world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 def test_nobody_is_asked_by_default_and_a_release_that_was_missed_is_made_up_for(carried):
     carried = carried(ROWS, TABLES)
     world = carried.world

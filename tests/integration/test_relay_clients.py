@@ -66,6 +66,7 @@ def empty(world):
     world.publish()
 
 
+@pytest.mark.full(but=["False"])
 @pytest.mark.parametrize("second", [False, True])
 def test_a_client_in_php_is_served_whatever_the_size_of_its_events(world, relay, second):
     client = relay.client(PhpClient).log_in(f"php {second}")

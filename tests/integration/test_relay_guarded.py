@@ -236,6 +236,7 @@ def test_events_that_the_log_has_no_more_are_reported_once(world, relay):
     assert [one.columns[0][2] for one in again.events(1)] == ["2"]
 
 
+@pytest.mark.full
 def test_a_large_segment_is_opened_once_for_readers_that_go_on_where_they_were(world):
     world.master.execute("INSERT INTO texts SELECT i, '' FROM generate_series(2_001, 14_000) i")
     world.publish()
@@ -269,6 +270,7 @@ class _OpenedFiles:
         return self._files.read(*of)
 
 
+@pytest.mark.full(but=["secrets3-SLC-017.*'fuzz' and 'slow'"])
 @pytest.mark.parametrize(
     ("secrets", "code"),
     [

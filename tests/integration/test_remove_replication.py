@@ -117,6 +117,7 @@ def test_a_table_stays_of_which_no_comparison_says_that_all_of_its_rows_are_the_
     assert zurich.execute("TABLE parent").fetchall() == [(1,), (70,)]
 
 
+@pytest.mark.full
 def test_our_tables_stay_where_another_replication_needs_them(world):
     session = world.reader("zurich")
     session.execute("INSERT INTO sluice_position VALUES ('other', 'zurich', 4, 9)")
@@ -125,6 +126,7 @@ def test_our_tables_stay_where_another_replication_needs_them(world):
     assert session.execute("SELECT source, ordinal FROM sluice_position").fetchall() == [("other", 9)]
 
 
+@pytest.mark.full
 def test_what_cannot_be_removed_now_is_refused_and_stays(world):
     pair, context = world.pair("zurich"), world.context
     with (
@@ -159,6 +161,7 @@ def test_what_cannot_be_removed_now_is_refused_and_stays(world):
     assert world.position().ordinal >= 0
 
 
+@pytest.mark.full
 def test_the_shell_asks_first_and_forgets_what_is_configured_no_more(world, monkeypatch, capsys):
     def typed(*words):
         for name, value in world.environment().items():
@@ -175,6 +178,7 @@ def test_the_shell_asks_first_and_forgets_what_is_configured_no_more(world, monk
         remove_replication(world.context, world.pair("geneva"))
 
 
+@pytest.mark.full
 def test_a_slave_of_files_goes_with_its_rows_or_stays(lake):
     made = lake()
     world, pair = made.world, made.world.pair("zurich")

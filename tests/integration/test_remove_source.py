@@ -94,6 +94,7 @@ def test_all_of_a_source_goes_and_it_can_be_had_again(world):
     assert world.standing("zurich").well
 
 
+@pytest.mark.full
 def test_what_is_under_way_is_refused_and_nothing_is_ended_for_it(world):
     pair, store = world.pair("geneva"), world.context.store
     before = left(world)
@@ -136,6 +137,7 @@ def test_it_goes_on_after_a_part_was_done(world, monkeypatch, crash):
     expect_gone(world)
 
 
+@pytest.mark.full
 def test_a_slave_that_took_part_of_a_removal_is_removed_again(world, monkeypatch):
     """The store forgets a replication before its slave does, and the job may end between the two."""
     forget = parts.removal.forget
@@ -154,6 +156,7 @@ def test_a_slave_that_took_part_of_a_removal_is_removed_again(world, monkeypatch
     expect_gone(world)
 
 
+@pytest.mark.full
 def test_segments_that_are_not_there_are_no_removed_ones(world):
     log = Path(world.settings["change_log"])
     log.rename(log.with_name("unmounted"))
@@ -164,6 +167,7 @@ def test_segments_that_are_not_there_are_no_removed_ones(world):
     assert left(world) == {"audit"}
 
 
+@pytest.mark.full
 def test_a_slave_that_is_gone_is_removed_by_itself_first(world):
     world.infos["zurich"] = replace(world.infos["zurich"], port=1)
     with pytest.raises(SluiceError, match=r"(?s)SLC-652.*remove flights zurich --store-only"):
@@ -173,6 +177,7 @@ def test_a_slave_that_is_gone_is_removed_by_itself_first(world):
     assert (left(world), segments(world)) == ({"audit"}, [])
 
 
+@pytest.mark.full
 def test_databases_that_are_gone_are_left_alone_and_may_come_back(world):
     there = dict(world.infos)
     for name in ("master", "zurich"):
@@ -191,6 +196,7 @@ def test_databases_that_are_gone_are_left_alone_and_may_come_back(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_status_and_check_say_that_it_was_removed_and_advise_nothing_else(world):
     list(remove_source(world.context, SOURCE))
     text = as_table(statuses(world.context))
@@ -203,6 +209,7 @@ def test_status_and_check_say_that_it_was_removed_and_advise_nothing_else(world)
     assert "removed" not in as_table(statuses(world.context))
 
 
+@pytest.mark.full
 def test_the_shell_says_what_goes_and_what_stays_before_it_is_sure(world, monkeypatch, capsys):
     def typed(*words):
         for name, value in world.environment().items():
@@ -222,6 +229,7 @@ def test_the_shell_says_what_goes_and_what_stays_before_it_is_sure(world, monkey
         typed("--tables")
 
 
+@pytest.mark.full
 def test_initial_data_that_waits_to_be_carried_goes(updating):
     world = updating(DDL, TABLES)
     world.inhibit("zurich")
@@ -312,6 +320,7 @@ def test_what_the_scripts_gave_is_listed_and_the_statements_end_it(restricted):
     world.master.execute(f"DROP ROLE {role}; DROP ROLE {slave}".encode())
 
 
+@pytest.mark.full
 def test_what_something_else_needs_is_not_listed(restricted):
     world = restricted
     other = {"connection": "master", "prefix": "O_", "tables": {"public.child": {}}}
@@ -322,10 +331,12 @@ def test_what_something_else_needs_is_not_listed(restricted):
     assert not any("DROP" in one for one in statements(second))
 
 
+@pytest.mark.full
 def test_a_superuser_needs_no_script(world):
     assert [place.name for place in leftovers(world.context, SOURCE)] == ["Airflow, in a shell"]
 
 
+@pytest.mark.full
 def test_accounts_of_mariadb_have_nothing_any_more_once_the_statements_were_run(binlog, master_server):
     world, _ = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), into="mariadb")
     list(remove_source(world.context, SOURCE))

@@ -92,6 +92,7 @@ def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(wor
         assert "kept changing" in entries["repaired"]
 
 
+@pytest.mark.full
 def test_without_a_rule_the_source_wins_and_a_dry_run_says_which_way_each_row_would_go(world):
     harm(world, "west", *HARM, "UPDATE other SET v = 'x'")
     found = fix(world, rule="slave", dry_run=True)
@@ -182,6 +183,7 @@ def the_row_that_is_there(layout):
     return winner
 
 
+@pytest.mark.full
 def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
     """The west's rows 2, 102 ... are a day ahead, 3, 103 ... a day behind; 1, 101 ... are missing, 2001 ... extra."""
     world.configure(lambda plain: plain["slaves"]["east"].update(tables={"public.*": {"repair_rule": HERE}}))
@@ -230,6 +232,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.full
 def test_what_does_not_go_both_ways_is_refused(world):
     harm(world, "west", "DELETE FROM t WHERE id = 7")
     original, report = deepcopy(world.settings), None

@@ -60,6 +60,7 @@ def test_values_that_rows_took_from_each_other_come_back_and_a_row_in_the_way_is
     assert differences(world) == {}
 
 
+@pytest.mark.full
 def test_a_side_that_wins_takes_its_values_back_from_rows_of_the_other(several):
     both = {pair: {"block_loop": True} for pair in (("east", "west"), ("west", "east"))}
     world = several(DDL, both, ["public.two"])

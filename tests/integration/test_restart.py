@@ -22,6 +22,7 @@ def world(updating):
     )
 
 
+@pytest.mark.full
 def test_the_choices_of_the_last_update_are_those_of_the_next_one(world, monkeypatch, capsys):
     assert expect_fillable(world.context, "flights") == [({}, ["zurich", "geneva"])]
     world.inhibit("zurich", mode="online")

@@ -37,6 +37,7 @@ def test_a_lost_store_stops_the_publisher_and_nothing_leaves_items(world):
     assert world.queued() == queued != set()
 
 
+@pytest.mark.full
 def test_a_rebase_lets_an_empty_store_go_on_with_the_source(world):
     world.master.execute("INSERT INTO t VALUES (5)")
     bootstrap(world.context, SOURCE, rebase=True)
@@ -44,6 +45,7 @@ def test_a_rebase_lets_an_empty_store_go_on_with_the_source(world):
     assert world.status("zurich") is Status.UNCONFIGURED
 
 
+@pytest.mark.full
 def test_the_slave_of_a_lost_store_is_ahead_of_the_new_log(world):
     with pytest.raises(SluiceError) as stopped:
         world.drainer()

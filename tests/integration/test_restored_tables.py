@@ -32,6 +32,7 @@ def run(info, program, *options, script=None):
     return done.stdout
 
 
+@pytest.mark.full(but=["triggers"])
 @pytest.mark.parametrize("capture", ["triggers", "log"])
 def test_a_table_is_restored_over_itself_and_each_change_arrives_once(build, capture):
     world = build(DDL, TABLES, source={"capture": capture})

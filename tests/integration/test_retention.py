@@ -74,6 +74,7 @@ def test_what_a_purge_that_was_missed_has_still_to_read_stays_and_goes_after_it(
     assert trimmed(world) == 2
 
 
+@pytest.mark.full
 def test_a_slave_that_needs_an_initial_update_anyway_holds_nothing_back(world):
     replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK)
     world.drain("zurich")
@@ -98,6 +99,7 @@ def test_a_slave_behind_the_trimmed_part_is_told_to_start_an_initial_update(worl
     assert not world.rows("geneva", "public.t")
 
 
+@pytest.mark.full
 def test_a_log_that_grew_large_warns(world, caplog):
     with caplog.at_level(logging.INFO, logger="sluice"):
         trimmed(world, warn_bytes=1)

@@ -89,6 +89,7 @@ CREATE TABLE heap (a own, b such, c own[], v text)
 """
 
 
+@pytest.mark.full
 def test_rows_are_looked_up_by_values_that_can_be_told_apart_and_not_sorted(build):
     world = build(OF_ITS_OWN, ["public.heap"], slave={"tables": {"public.heap": {"searchable": ["a", "b", "c"]}}})
     world.master.execute("INSERT INTO heap SELECT n, n, ARRAY[n, NULL], 'x' FROM unnest('{a,b,c}'::own[]) AS n")
@@ -105,6 +106,7 @@ def test_rows_are_looked_up_by_values_that_can_be_told_apart_and_not_sorted(buil
     ]
 
 
+@pytest.mark.full
 def test_what_is_odd_about_such_columns_is_told_by_check_and_when_they_are_used(searching, caplog):
     with caplog.at_level(logging.INFO, "sluice"):
         world = searching("batch")
@@ -118,6 +120,7 @@ def test_what_is_odd_about_such_columns_is_told_by_check_and_when_they_are_used(
         assert warning in caplog.text
 
 
+@pytest.mark.full
 def test_files_are_not_written_row_by_row(lake):
     world = lake("CREATE TABLE heap (a int, b text)", ["public.heap"]).world
     ways = {"zurich": {"searchable": ["b"]}, "geneva": {"on_missing": "record"}}

@@ -99,6 +99,7 @@ def test_a_transaction_that_is_still_open_keeps_its_numbers_and_a_slave_that_is_
     assert drawn(world, "zurich") == 101
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "change",
     [
@@ -132,6 +133,7 @@ def test_a_segment_names_only_the_sequences_that_moved(build):
     assert [sorted(names) for names in named] == [["counter", "t"], ["counter"], []]
 
 
+@pytest.mark.full
 def test_who_alters_a_sequence_neither_waits_for_the_publisher_nor_holds_it_up(build):
     world = build(COUNTER, ["public.counter"])
     altering = world.session()

@@ -191,6 +191,7 @@ ALTER TABLE t ADD CHECK (set_config('default_transaction_read_only', 'on', false
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text, i interval, a text[])"
 
 
+@pytest.mark.full(but=["batch-leaving0"])
 @pytest.mark.parametrize(("mode", "leaving"), [("batch", LEAVING), ("one_to_one", LEAVING), ("one_to_one", SETTING)])
 def test_what_code_of_a_slave_leaves_in_a_session_is_gone_before_its_next_statement(updating, mode, leaving):
     world = updating(DDL, ["public.t"], {}, slaves=("zurich",))

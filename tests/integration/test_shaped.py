@@ -182,6 +182,7 @@ def test_rows_pass_a_stylesheet_in_spark_tasks_and_one_that_fails_there_stops_it
     assert there == world.master.execute(events).fetchall()
 
 
+@pytest.mark.full
 def test_a_table_that_is_altered_or_made_later_is_shaped_as_well(world):
     entry = {"where": "id > 20", "mask": {"email": "hash"}, "compute": {"next": "id + 1"}}
     world.configure(lambda settings: settings["sources"]["flights"]["tables"].update({"public.later*": {}}))

@@ -137,6 +137,7 @@ def test_what_a_load_left_unfinished_is_not_made_anew_over_rows_of_others(world)
     assert keys(world) == [1, 2, 3]
 
 
+@pytest.mark.full
 def test_a_schema_into_which_others_bring_rows_is_not_wiped_out(world):
     world.configure(merging)
     world.configure(lambda settings: settings["slaves"]["hub"].update(wipe_out={"schema": "public"}))
@@ -149,6 +150,7 @@ def test_a_schema_into_which_others_bring_rows_is_not_wiped_out(world):
     inhibit(world.context, "east", ["hub"])
 
 
+@pytest.mark.full
 def test_two_entries_of_one_database_keep_tables_apart_or_not(world):
     def two(settings):
         settings["slaves"]["part"] = {"connection": "hub"}

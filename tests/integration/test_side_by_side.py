@@ -81,6 +81,7 @@ def test_each_publishes_what_it_watches_and_nothing_of_the_others(world):
     assert caught_up(world) == {SOURCE: 3, "partner": 0, "elsewhere": 1}
 
 
+@pytest.mark.full
 def test_ddl_of_a_table_that_two_watch_reaches_both(world):
     """What an event leaves for a later one of the same statement is each prefix's own."""
     world.master.execute("INSERT INTO shared VALUES (1, '1'), (2, '2'); INSERT INTO parted VALUES (1), (101), (102)")

@@ -114,6 +114,7 @@ def test_a_whole_forged_directory_is_refused_though_the_control_store_believes_i
     refused(signed, 192, f"{SIGNATURE} was made with another key")
 
 
+@pytest.mark.full
 def test_a_private_key_that_is_none_ends_the_update_before_anything_is_stored(signed, keys):
     for wrong in ("nowhere", "oval", "ours.pub"):
         signing = {"sign_with": keys(wrong)}
@@ -141,6 +142,7 @@ def test_a_private_key_that_others_may_read_ends_the_update_before_anything_is_s
     assert public.startswith("can be read")
 
 
+@pytest.mark.full
 def test_a_public_key_that_is_none_is_named(signed, keys):
     signed.store("zurich")
     signed.carry("zurich")
@@ -151,6 +153,7 @@ def test_a_public_key_that_is_none_is_named(signed, keys):
             signed.receive("zurich")
 
 
+@pytest.mark.full
 def test_what_is_encrypted_can_be_signed_too(signed, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("A" * 43 + "=")

@@ -146,6 +146,7 @@ def test_a_slave_that_sees_a_table_otherwise_gets_it_altered_and_made_so(updatin
         world.drain("geneva")
 
 
+@pytest.mark.full
 def test_a_table_that_is_filtered_and_computed_is_altered_and_stops_where_it_loses_that(build):
     entry = {"where": "n > 0", "compute": {"double": "n * 2"}}
     world = build(
@@ -241,6 +242,7 @@ def test_a_table_that_is_there_already_is_taken_if_it_is_empty_and_fits(build):
     world.catch_up()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("setting", "left"), [("overwrite_tables", (1, "x")), ("recreate_tables", (1,))])
 def test_a_table_that_is_there_already_is_emptied_or_made_anew_if_that_is_wanted(build, setting, left):
     world = build(PLAIN, ["public.*"])
@@ -347,6 +349,7 @@ def test_a_key_is_widened_in_one_transaction_with_those_that_refer_to_it(both):
     same(world, *tables)
 
 
+@pytest.mark.full
 def test_a_column_of_the_slave_that_counts_by_a_sequence_of_its_own_counts_no_more(build):
     world = build("CREATE TABLE t (id serial PRIMARY KEY, n serial)", ["public.t"])
     world.master.execute("INSERT INTO t DEFAULT VALUES; ALTER TABLE t ALTER id DROP DEFAULT, ALTER n SET DEFAULT 7")

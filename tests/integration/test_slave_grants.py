@@ -134,6 +134,7 @@ RIGHTS = {
 }
 
 
+@pytest.mark.full
 def test_each_right_is_needed_and_one_that_is_missing_is_told(world, server):
     for right, revoke in RIGHTS.items():
         assert run(world, server) == ""
@@ -152,6 +153,7 @@ MORE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("more", "said"), MORE.values(), ids=MORE)
 def test_an_owner_with_more_than_rights_on_tables_is_not_granted(world, server, more, said):
     world.admin.execute(sql.SQL(more).format(**world.names))

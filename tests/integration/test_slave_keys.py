@@ -55,6 +55,7 @@ def test_values_that_rows_swap_or_free_later_may_be_unique_on_the_slave(both):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_value_that_a_row_of_the_slave_keeps_stops_it(both):
     tables = [f"public.{name}" for name in KEYS]
     world = both(";".join(f"CREATE TABLE {name} (id int PRIMARY KEY, u int)" for name in KEYS), tables,
@@ -121,6 +122,7 @@ FIRING = (
 )
 
 
+@pytest.mark.full(but=["firing"])
 @pytest.mark.parametrize("firing", [True, False], ids=["firing", "silent"])
 def test_rules_of_a_slave_that_fire_always_see_each_change_and_others_none(both, firing):
     world = both("CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int)", ["public.t", "public.heap"],

@@ -177,6 +177,7 @@ def test_the_stream_arrives_in_batches_one_to_one_and_row_by_row(updating, weak)
     assert world.verify(initial=True) == dict.fromkeys(world.slaves, 0)
 
 
+@pytest.mark.full
 def test_foreign_keys_that_come_and_go_while_blocks_do_are_those_of_the_master_in_the_end(world):
     world.inhibit("zurich")
     world.dump("zurich", mode=ONLINE)

@@ -41,6 +41,7 @@ def checked(world):
     return [(one.good, one.text) for one in findings(world.context) if one.subject == f"log of {SOURCE}"]
 
 
+@pytest.mark.full
 def test_how_much_is_kept_is_shown_and_much_is_a_warning(world):
     ((good, text),) = checked(world)
     assert (good, "(reserved; no limit is set)" in text) == (True, True)

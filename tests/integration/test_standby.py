@@ -43,6 +43,7 @@ def audited(world):
     return rows.fetchall()
 
 
+@pytest.mark.full
 def test_who_shuts_a_gate_that_is_shut_is_not_in_the_trail(world):
     for who in ("eva", "eva", "fred"):
         replications.shut(world.context.store, world.pair("zurich"), Hold.ADMIN, "paused", who)
@@ -166,6 +167,7 @@ def test_all_of_a_source_are_switched_in_bounded_time_and_who_is_late_is_named(b
     until(lambda: world.standing("geneva").dispatcher != "ACTIVE", "what was begun goes on", 60)
 
 
+@pytest.mark.full
 def test_an_airflow_that_is_away_is_asked_once_and_not_for_each_slave(build):
     names = [f"branch{number}" for number in range(9)]
     world, asked = build(DDL, ["public.t"], slaves=names), []

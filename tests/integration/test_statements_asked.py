@@ -81,6 +81,7 @@ def test_one_that_is_withdrawn_is_executed_by_no_run(world):
         withdraw(world.context, SOURCE, 2**40, "eva")
 
 
+@pytest.mark.full
 def test_the_difference_of_an_answer_is_shown_to_those_who_may_see_values(world, monkeypatch):
     world.catch_up()
     world.session("geneva").execute("UPDATE t SET v = NULL WHERE id = 2")

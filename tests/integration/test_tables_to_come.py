@@ -100,6 +100,7 @@ def test_a_source_without_any_of_its_tables_can_be_filled(updating, role):
     assert world.rows("geneva", "public.later").total() == 1
 
 
+@pytest.mark.full
 def test_an_initial_update_leaves_a_dropped_table_to_a_slave_that_ignores_drops(updating):
     world = updating(DDL, ["public.busy"])
     world.update()
@@ -132,6 +133,7 @@ def test_a_table_made_while_a_dump_begins_is_in_the_dump(updating, monkeypatch):
     assert world.rows("zurich", "public.later").total() == 1
 
 
+@pytest.mark.full
 def test_a_table_that_is_named_and_does_not_exist_is_refused_and_nothing_is_touched(updating):
     world = updating(f"{DDL}; CREATE TABLE old (id int PRIMARY KEY)", ["public.busy", "public.later", "public.old"])
     world.update()

@@ -74,6 +74,7 @@ def test_a_dump_without_the_right_to_read_says_so(world, load):
     assert "grant the role" in caught.value.hint
 
 
+@pytest.mark.full
 def test_a_lock_that_a_dump_waits_for_is_worth_a_retry(world, load):
     def locked(job):
         with lock_wanted(world, "heap"):
@@ -85,6 +86,7 @@ def test_a_lock_that_a_dump_waits_for_is_worth_a_retry(world, load):
     assert "tries again" in caught.value.hint
 
 
+@pytest.mark.full
 def test_a_comparison_without_the_right_to_read_says_so(world, compare_all):
     def revoked(jobs):
         revoke(world, "zurich")

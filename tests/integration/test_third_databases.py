@@ -86,6 +86,7 @@ def test_a_repair_undoes_nothing_that_is_on_its_way_to_its_master(world):
     alike(world)
 
 
+@pytest.mark.full
 def test_a_repair_waits_for_no_drain_that_stands_still(world):
     request, store = RepairRequest("west", "south", report=differing(world)), world.context.store
 
@@ -132,6 +133,7 @@ def test_a_repair_writes_nothing_once_the_two_are_not_held_together(world, over,
     assert found == [("newer",), ("new",)]
 
 
+@pytest.mark.full
 def test_an_initial_update_does_not_end_before_its_master_can_tell_what_it_took_away(world):
     """Nor by that of another slave, which has not even come as far as that."""
     store, slaves = world.context.store, ["south", "far"]

@@ -130,6 +130,7 @@ NOTES = (
 )
 
 
+@pytest.mark.full
 def test_statements_before_and_after_each_change_are_part_of_its_transaction(build):
     world = build(DDL, ["public.t", "public.heap"], slave={"tables": {"public.t": AROUND}})
     for statement in ("INSERT INTO t VALUES (1, 'a'), (2, 'b')", "UPDATE t SET v = 'c'", "DELETE FROM t WHERE id = 1"):

@@ -164,6 +164,7 @@ def test_what_is_rejected_can_be_carried_out_later(world):
     assert any("ts_rewrite" in text for (text,) in world.reader("zurich").execute(MADE).fetchall())
 
 
+@pytest.mark.full
 def test_a_policy_may_stop_or_pass_over_it_and_a_function_may_be_trusted(world, airflow):
     def so(**replication):
         world.configure(lambda settings: settings["replications"][0].update(replication))
@@ -298,6 +299,7 @@ def test_an_initial_update_refuses_what_it_would_not_make_by_itself_before_anyth
     assert slave.execute("SELECT to_regclass('h')").fetchone() == (None,)
 
 
+@pytest.mark.full
 def test_a_definition_that_comes_with_files_is_judged_where_they_arrive(carried):
     carried = carried(f"{ADDING}; CREATE TABLE h (id int CHECK (id @+ 1 > 0))", ["public.h"])
     slave = carried.world.reader("zurich")

@@ -54,6 +54,7 @@ def test_an_operator_whose_owner_could_exchange_it_is_asked_about_whatever_it_ca
     assert world.rows("zurich", "public.a") == world.rows("master", "public.a")
 
 
+@pytest.mark.full(but=["a default"])
 @pytest.mark.parametrize(
     "columns",
     [
@@ -102,6 +103,7 @@ def test_another_function_of_a_trusted_name_is_asked_about_unless_it_belongs_to_
     slave.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
 
 
+@pytest.mark.full(but=["a table"])
 @pytest.mark.parametrize(
     ("there", "hidden", "made"),
     [

@@ -214,6 +214,7 @@ def everywhere(homes, ddl):
 DDL = everywhere(SCHEMAS, [ddl for ddl, *_ in SCHEMAS.values()])
 
 
+@pytest.mark.full
 def test_slaves_with_tables_of_their_own_follow(build):
     """One slave after each round, one all at once; the same tables are there already."""
     world = build(DDL, TABLES, slaves=("zurich", "geneva"))

@@ -88,6 +88,7 @@ def test_a_second_update_finds_the_types_there(updating):
     assert differences(world) == {}
 
 
+@pytest.mark.full(but=["attributes"])
 @pytest.mark.parametrize(
     ("made", "there", "code"),
     [

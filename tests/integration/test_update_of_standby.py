@@ -57,6 +57,7 @@ def test_a_slave_on_standby_by_exception_is_repaired_by_the_update_that_the_hint
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_a_release_that_cannot_unpause_the_drain_is_tried_again(world, airflow):
     failed_drain(world)
     world.inhibit("zurich")
@@ -89,6 +90,7 @@ def test_an_update_of_a_slave_that_a_person_paused_is_refused_before_anything_is
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_what_a_person_pauses_meanwhile_stays_paused_and_the_update_waits_for_him(world, airflow):
     world.inhibit()
     world.dump()

@@ -141,6 +141,7 @@ def test_a_load_that_goes_on_counts_what_it_brings_itself_as_its_rate(world, wat
     assert "rows_per_s=0 seconds_left=?" in told[0]
 
 
+@pytest.mark.full
 def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     seen, load = watched
     world.inhibit("zurich")
@@ -159,6 +160,7 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     assert world.standing().loading is None
 
 
+@pytest.mark.full
 def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
     world.configure(lambda plain: plain["sources"][SOURCE].update(blocks={"rows": 600, "patience_s": 30}))
     world.master.execute("ANALYZE t")
@@ -209,6 +211,7 @@ sys.exit(restore.wait())
 """
 
 
+@pytest.mark.full
 def test_what_programs_have_brought_is_told_before_they_commit_it(world, tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     go, planned = tmp_path / "go", world.master.execute(SIZE).fetchone()[0]

@@ -70,6 +70,7 @@ def world(updating):
     return updating(DDL, TABLES)
 
 
+@pytest.mark.full
 def test_the_tables_are_those_of_the_master_and_stay_equal(world):
     world.update()
     for slave, schema in (("zurich", "public"), ("geneva", "branch")):
@@ -85,6 +86,7 @@ def test_the_tables_are_those_of_the_master_and_stay_equal(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["snapshot"])
 @pytest.mark.parametrize("mode", [SNAPSHOT, ONLINE])
 def test_a_server_knows_how_many_rows_came(updating, mode):
     world = updating("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 3000)", ["public.t"])

@@ -8,6 +8,7 @@ from support.logical import EXPECTED, MASTERS, NAMES, SLAVES, VALUES
 pytestmark = [pytest.mark.postgres]
 
 
+@pytest.mark.full(but=["postgresql-postgresql", "postgresql-mariadb", "postgresql-parquet"])
 @pytest.mark.parametrize("slave", SLAVES)
 @pytest.mark.parametrize("master", MASTERS)
 def test_a_value_has_its_canonical_text_in_the_log_and_arrives(request, master, slave):

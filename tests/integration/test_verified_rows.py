@@ -80,6 +80,7 @@ def day(nr):
     return f"2013-01-0{nr % 7 + 1}"
 
 
+@pytest.mark.full
 def test_every_row_is_kept_with_the_columns_that_differ(world):
     table, rows = compared(world)
     wanted = {RowDifference("missing", (day(nr), str(nr))) for nr in range(1, 2001, 4)}
@@ -91,6 +92,7 @@ def test_every_row_is_kept_with_the_columns_that_differ(world):
     assert table.position == world.position("zurich")
 
 
+@pytest.mark.full
 def test_values_and_the_number_of_rows_are_as_the_configuration_says(world):
     world.configure(
         lambda settings: settings["sources"]["flights"].update(verification={"max_rows": 5, "keep_values": True})
@@ -108,6 +110,7 @@ def test_values_and_the_number_of_rows_are_as_the_configuration_says(world):
     )
 
 
+@pytest.mark.full
 def test_housekeeping_deletes_the_rows_and_leaves_the_counts(world):
     table, rows = compared(world)
     store = world.context.store

@@ -143,6 +143,7 @@ def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     assert world.status("zurich") is Status.NORMAL, "a verification reports, and repairs or decides nothing"
 
 
+@pytest.mark.full
 def test_a_sample_says_how_many_rows_can_differ_in_a_table_with_a_key(normal):
     with normal.running():
         found = verify(
@@ -207,6 +208,7 @@ def test_a_table_that_is_locked_for_a_while_is_compared_again_at_the_same_point(
     assert normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0] == before + 1
 
 
+@pytest.mark.full
 def test_a_sample_takes_about_its_percent_of_the_keys_and_others_each_time(world):
     world.reader("zurich").execute("UPDATE keyed SET amount = amount + 1")
     samples = []

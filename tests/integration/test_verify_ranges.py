@@ -150,6 +150,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.full
 @CHECKSUMS
 def test_what_cannot_be_compared_so_is_refused(world):
     for text, why in REFUSED.items():

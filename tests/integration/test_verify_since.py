@@ -178,6 +178,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.full
 def test_what_is_no_place_or_cannot_be_compared_so_is_refused(world):
     end = now(world)
     for since, match in REFUSED.items():
@@ -191,6 +192,7 @@ def test_what_is_no_place_or_cannot_be_compared_so_is_refused(world):
         verify(world.context, VerifyRequest(SOURCE, ("zurich",), since=str(end)), compare_here, 60)
 
 
+@pytest.mark.full
 def test_a_table_is_compared_as_a_whole_where_the_log_does_not_tell_its_rows(world, monkeypatch):
     harm = "UPDATE quiet SET note = 'far' WHERE id = 9; UPDATE names SET note = 'far' WHERE id = 'Bob'"
     world.reader("zurich").execute(harm)
@@ -236,6 +238,7 @@ def test_there_is_no_false_alarm_while_the_rows_are_written_to(world):
     assert next(turns) > 20
 
 
+@pytest.mark.full
 def test_what_the_log_has_no_longer_is_refused_with_the_oldest_position_that_it_has(world):
     since = now(world)
     before = datetime.now(UTC)

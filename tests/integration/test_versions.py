@@ -80,6 +80,7 @@ def test_a_slave_that_asks_for_an_older_version_begins_with_it_and_follows_from_
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 def test_the_log_is_kept_from_a_version_on_though_its_update_begins_once_more(updating):
     """As one does whose tasks are tried again: it has another snapshot then."""
     world = updating(DDL, ["public.t"])

@@ -90,6 +90,7 @@ def test_keys_that_rows_swap_in_a_transaction_of_many_parts_are_the_masters_in_t
         world.reader("zurich").execute(f"REINDEX INDEX {index}".encode())
 
 
+@pytest.mark.full
 def test_rows_of_the_slaves_own_are_put_right_and_counted_as_in_one_piece(build, spilled):
     world = build(DDL, TABLES, slaves=("zurich", "geneva"))
     world.master.execute(FILLED)

@@ -107,6 +107,7 @@ def test_a_publisher_that_dies_before_the_purge_purges_also_what_it_withheld(bui
     assert [ordinal for ordinal, _, _ in published(world)] == [1, 2]
 
 
+@pytest.mark.full
 def test_a_transformer_withholds_rows_from_all_slaves(build):
     world = build(
         PLAIN,
@@ -147,6 +148,7 @@ UNUSABLE = {
 }
 
 
+@pytest.mark.full
 def test_a_transformer_that_is_not_there_is_named_before_anything_is_published(build):
     world = build(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")

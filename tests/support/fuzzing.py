@@ -82,7 +82,7 @@ class Hanging(BaseException):
 
 def inputs() -> int:
     """How many inputs each entrance is given."""
-    return int(os.environ.get(INPUTS_ENV, "1000"))
+    return int(os.environ.get(INPUTS_ENV, "300"))
 
 
 def failures(entrance: Entrance, count: int) -> Iterator[str]:

@@ -102,7 +102,7 @@ def oldest(server, tmp_path_factory):
     made.cluster.remove()
 
 
-@pytest.fixture(params=["oldest", "server"])
+@pytest.fixture(params=[pytest.param("oldest", marks=pytest.mark.full), "server"])
 def managed(request):
     """The oldest and the newest server, managed: ``elsewhere={"master": managed}``."""
     return Managed(request.getfixturevalue(request.param))

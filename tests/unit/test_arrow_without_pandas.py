@@ -53,6 +53,7 @@ OTHER_THREAD = """
 """
 
 
+@pytest.mark.full(but=["then2-Arrow is there already", "then0-hidden first"])
 @pytest.mark.parametrize("before", [HIDDEN, LATE], ids=["hidden first", "Arrow is there already"])
 @pytest.mark.parametrize("then", [TO_PANDAS, SERIES, PYSPARK, OTHER_THREAD])
 def test_pandas_is_there_when_somebody_needs_it(before, then):

@@ -55,6 +55,7 @@ def test_it_is_exact_by_rational_numbers(drawn, different, confidence):
     assert exactly_at_most(different, drawn, min(1.0, below * (1 + 1e-9))) < risk
 
 
+@pytest.mark.full(but=["0.95"])
 @pytest.mark.parametrize("confidence", [LEAST_CONFIDENCE, 0.99])
 def test_it_holds_for_every_table_of_some_rows(confidence):
     """Of all samples of a table the bound is wrong for no larger a part than it may be."""
