@@ -19,6 +19,7 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, a int); CREATE TABLE u (id int PRIMAR
 T, U = TableName("public", "t"), TableName("public", "u")
 
 
+@pytest.mark.full
 def test_rows_are_counted_by_table_and_kind_whatever_the_segments_are(build):
     world = build(DDL, ["public.t", "public.u"])
     world.configure(lambda one: one["sources"][SOURCE].update(segments={"max_changes": 100}))

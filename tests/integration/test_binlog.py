@@ -118,8 +118,7 @@ def test_slaves_equal_the_master_after_an_update_under_writers_and_after_changes
 def test_a_publisher_killed_at_any_point_publishes_nothing_twice(binlog):
     ddl = f"{DDL};\nCREATE TABLE altered (id int AUTO_INCREMENT PRIMARY KEY)"
     world, master = binlog(ddl, [*TABLES, "altered"], slaves=("zurich",))
-    bounded = {"segments": {"max_changes": 40}}
-    world.configure(lambda settings: settings["sources"]["flights"].update(bounded))
+    world.configure(lambda settings: settings["sources"]["flights"].update(segments={"max_changes": 40}))
     random = Random(3)
     for point in (CrashPoint.SWEPT, CrashPoint.WRITTEN, CrashPoint.LISTED, CrashPoint.PURGED):
         master.execute(

@@ -100,6 +100,7 @@ def no_file_may_grow() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
+@pytest.mark.full
 def test_a_full_disk_loses_nothing_and_leaves_no_half_file(world):
     world.master.execute("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 1000) AS g")
     world.let_leases_expire()

@@ -54,6 +54,7 @@ def changes(spark, world, **options):
     return read, read.orderBy("sluice_ordinal", "sluice_key").collect()
 
 
+@pytest.mark.full
 def test_changes_are_typed_rows_in_the_order_of_the_log_one_partition_a_segment(world, spark):
     read, rows = changes(spark, world)
     segments = world.context.manifest(SOURCE).kept_segments()

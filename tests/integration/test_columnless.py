@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.postgres]
 DDL = "CREATE TABLE t (a int, b int); CREATE TABLE other (id int PRIMARY KEY); CREATE TABLE empty ()"
 
 
-@pytest.mark.full(but=["polled"])
+@pytest.mark.full
 @pytest.mark.parametrize("seen", [True, False], ids=["seen", "polled"])
 def test_a_table_that_loses_its_last_column_is_taken_for_dropped_until_it_has_one(build, seen):
     world = build(DDL, ["public.t", "public.other", "public.empty"])

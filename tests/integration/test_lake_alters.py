@@ -211,6 +211,7 @@ def test_a_table_without_rows_takes_any_columns(lake):
     assert there.read("zurich", TABLE) == [{"id": 1, "a": -1, "sluice_text": None}]
 
 
+@pytest.mark.full
 def test_the_policy_of_the_replication_decides(lake):
     there = lake(of(DDL), [TABLE])
     world = there.world

@@ -134,6 +134,7 @@ def test_a_drain_that_is_killed_repeats_it_and_does_nothing_twice(there, slave):
     there.assert_same()
 
 
+@pytest.mark.full
 @PARQUET
 def test_of_a_dropped_table_rows_go_when_their_time_is_over_and_what_happened_stays(there):
     world = there.world

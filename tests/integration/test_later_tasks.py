@@ -71,7 +71,7 @@ def everything(world):
     return found
 
 
-@pytest.mark.full(but=["there is none", "its drains stand on an error", "blocks are to come", "files are in"])
+@pytest.mark.full(but=["blocks are to come", "there is none"])
 @pytest.mark.parametrize("state", STATES)
 def test_later_tasks_of_a_run_that_began_no_update_change_nothing(carried, monkeypatch, state):
     made = carried(ROWS, ["public.rows"])

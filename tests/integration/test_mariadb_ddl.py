@@ -117,7 +117,7 @@ def columns(maria_server, database, table):
     )
 
 
-@pytest.mark.full(but=["mariadb"])
+@pytest.mark.full
 @SERVERS
 def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, slave_server):
     world = maria(DDL, ["public.*"], slaves=("zurich",), update=False)

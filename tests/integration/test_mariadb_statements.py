@@ -85,7 +85,7 @@ def conditions(random):
     return random.choice((f"NOT {one} AND {other} OR {third}", f"{one} OR NOT ({other} OR {third})", f"NOT {one}"))
 
 
-@pytest.mark.full(but=["mariadb"])
+@pytest.mark.full
 @SERVERS
 def test_a_statement_does_the_same_at_its_place_and_what_may_not_is_refused(maria, slave_server):
     world = maria(DDL, TABLES, slaves=("zurich",))

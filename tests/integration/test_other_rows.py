@@ -112,7 +112,7 @@ def test_a_dump_is_not_read_of_the_schema_that_has_got_its_name(world):
     assert made.rows("zurich", "one.t") == made.rows("master", "one.t")
 
 
-@pytest.mark.full(but=["ddl0-tables0-happens0"])
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("ddl", "tables", "happens"), [(DDL, ["one.t", "two.t"], SWAP), (PARTED, ["public.parted"], ATTACH)]
 )

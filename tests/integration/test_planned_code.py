@@ -148,7 +148,6 @@ MEANWHILE = {
 }
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("begin", "made"), MEANWHILE.values(), ids=MEANWHILE)
 def test_what_is_made_after_a_plan_is_not_run_by_the_next(filled, begin, made):
     world, session = filled(PLAIN)

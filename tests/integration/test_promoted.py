@@ -286,7 +286,6 @@ def promoted(servers, copied, decoded):
     return Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
 
 
-@pytest.mark.full
 def test_a_standby_is_refused_as_a_source(promoted):
     for text in promoted.of_standby:
         assert text.startswith("SLC-038: ")

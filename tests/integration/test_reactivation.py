@@ -73,6 +73,7 @@ def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_
         load(asking)
 
 
+@pytest.mark.full
 def test_what_is_loaded_and_waits_is_not_thrown_away_by_the_next_update_but_can_be(asking):
     world = asking.world
     asking.carry("zurich")

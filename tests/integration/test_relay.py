@@ -333,7 +333,6 @@ def test_no_log_is_kept_for_clients_if_no_relay_is_configured_or_their_time_is_o
     relay.start()
 
 
-@pytest.mark.full
 @pytest.mark.slow
 def test_a_second_relay_fences_the_first_out_and_forgets_who_does_not_come_or_takes_nothing(world, relay):
     with relay_of(world, ["lazy", "good"], forget_hours=0.001) as other:

@@ -111,7 +111,7 @@ def test_what_is_under_way_is_refused_and_nothing_is_ended_for_it(world):
     assert world.status("zurich") is Status.NORMAL
 
 
-@pytest.mark.full(but=["segments", "by hand"])
+@pytest.mark.full(but=["segments"])
 @pytest.mark.parametrize("crash", ["slave", "segments", "rows", "by hand"])
 def test_it_goes_on_after_a_part_was_done(world, monkeypatch, crash):
     def dies(*_, **__):

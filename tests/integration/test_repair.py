@@ -82,8 +82,7 @@ def test_under_constant_writes_to_the_same_rows_no_newer_change_is_undone(world)
     session, turns = world.session(), itertools.count()
 
     def write():
-        n = next(turns)
-        nr = n * 7 % 1500 + 1
+        nr = (n := next(turns)) * 7 % 1500 + 1
         session.execute("UPDATE legs SET score = %s, note = 'turn' WHERE nr = %s", [n, nr])
         session.execute("DELETE FROM legs WHERE nr = %s", [(nr + 1) % 1500 + 1])
         session.execute("UPDATE planes SET seats = %s WHERE id IN (1, 300)", [n])

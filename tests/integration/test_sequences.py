@@ -85,6 +85,7 @@ def test_numbers_that_a_session_of_the_master_set_aside_are_not_handed_out(build
     assert drawn(world, "zurich") == 51
 
 
+@pytest.mark.full
 def test_a_transaction_that_is_still_open_keeps_its_numbers_and_a_slave_that_is_ahead_stays_ahead(build):
     world = build(COUNTER, ["public.counter"])
     late = world.session()

@@ -102,6 +102,7 @@ def test_ddl_that_loses_rows_of_others_waits_for_a_decision(several, ddl, answer
     assert (keys(world) if there else None) == left
 
 
+@pytest.mark.full
 def test_a_create_leaves_a_table_alone_in_which_rows_of_others_are(several):
     world = hub(several, recreate_tables=True)
     for name in world.masters:

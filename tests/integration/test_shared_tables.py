@@ -57,6 +57,7 @@ def statuses(world):
     return [replications.get(world.context.store, pair).status for pair in world.pairs]
 
 
+@pytest.mark.full
 def test_an_update_that_would_empty_a_table_of_several_masters_is_refused(world):
     for found in said(world):
         assert not found.good
@@ -173,7 +174,7 @@ NAMED = {
 }
 
 
-@pytest.mark.full(but=["a wildcard and a name", "only as it was loaded", "a wildcard without that table"])
+@pytest.mark.full(but=["a wildcard and a name"])
 @pytest.mark.parametrize(("east", "west", "slave", "one"), NAMED.values(), ids=NAMED)
 def test_whether_tables_are_one_is_told_by_the_names_that_the_slave_has(several, east, west, slave, one):
     world = several(f"{DDL}; CREATE SCHEMA sales", {("east", "hub"): {}}, ["public.t"])

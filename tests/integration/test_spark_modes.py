@@ -62,6 +62,7 @@ def runner(command, java, directory, there=()):
     return run
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("job", ["connect"], indirect=True)
 def test_a_dump_is_exact_and_a_verification_finds_what_is_wrong_with_one_slave(updating, job):
     world = updating(DDL, ["public.t", "public.heap"])

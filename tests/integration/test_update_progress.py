@@ -88,6 +88,7 @@ def watched(world, monkeypatch):
     return seen, load
 
 
+@pytest.mark.full
 def test_a_load_says_how_far_it_is_while_it_runs(world, watched, caplog):
     seen, load = watched
     planned = world.master.execute(SIZE).fetchone()[0]

@@ -71,6 +71,7 @@ def versions(world):
     return {name: world.reader(name).execute(query).fetchone()[0] for name, query in VERSIONS.items()}
 
 
+@pytest.mark.full(but=["installed_0_1_0"])
 @pytest.mark.parametrize("installed", [*RELEASED, None], ids=lambda folder: folder.name if folder else "this version")
 def test_an_installation_is_upgraded_while_applications_write_and_changes_wait(build, tmp_path, request, installed):
     world, fresh = build(DDL, ["public.t"]), build(DDL, ["public.t"])

@@ -223,6 +223,7 @@ def test_a_table_is_compared_as_a_whole_where_the_log_does_not_tell_its_rows(wor
     assert "; public.quiet as a whole: so many of its rows" in note["note"]
 
 
+@pytest.mark.full
 def test_there_is_no_false_alarm_while_the_rows_are_written_to(world):
     since, session, turns = now(world), world.session(), itertools.count()
 

@@ -37,6 +37,7 @@ def trimmed(world) -> int:
     return trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
 
 
+@pytest.mark.full
 def test_a_slave_that_asks_for_an_older_version_begins_with_it_and_follows_from_there(updating):
     world = updating(DDL, ["public.t"])
     version(world, "0.5", "0.5", "0.7")
