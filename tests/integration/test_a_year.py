@@ -8,13 +8,16 @@ from support.store_tables import metadata
 from support.world import SOURCE
 
 from sluice.changelog import points
+from sluice.model.position import Position
 from sluice.model.statement import WantedStatement
 from sluice.monitor import status
+from sluice.publish.publisher import Publisher
 from sluice.store import audit_trail, comparisons, old_records, statement_results, updates
 
 pytestmark = [pytest.mark.postgres]
 SLAVES = ("zurich", "geneva")
-# A year of minutes, of ten minutes, of hours and of days.
+# A year of minutes, of ten minutes, of hours and of days; and a day's segments, which are kept, in front of the first
+# one of this world.
 YEAR = """
     INSERT INTO audit (at, source, slave, actor, event, detail)
     SELECT now() - n * interval '5 minutes', 'flights', (ARRAY['zurich', 'geneva'])[n % 2 + 1], 'eva', 'standby', ''
@@ -40,6 +43,10 @@ YEAR = """
     INSERT INTO initial_update (source, state, run, started_at, ended_at)
     SELECT 'flights', 'LOADED', 'r', now() - n * interval '1 hour', now() - n * interval '1 hour'
     FROM generate_series(1, 8760) n;
+    INSERT INTO segment (source, number, name, sha256, bytes, first_ordinal, last_ordinal, changes, incarnation,
+                         snapshot, epoch, published_at)
+    SELECT 'flights', -n, 'segment ' || n, '', 1, -n, -n, 1, 'x', 'x', 1, now() - n * interval '0.8 seconds'
+    FROM generate_series(1, 100000) n;
     ANALYZE
 """
 
@@ -51,6 +58,7 @@ FEW = 100
 @pytest.fixture
 def world(build):
     made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=SLAVES)
+    made.master.execute("INSERT INTO t VALUES (-1)")
     made.catch_up()
     made.session("control").execute(YEAR)
     return made
@@ -83,8 +91,11 @@ def read():
     event.remove(Engine, "before_cursor_execute", look)
 
 
-def test_what_is_looked_at_all_the_time_reads_no_more_of_a_year_than_of_a_day(world, read):
+def test_what_is_looked_at_all_the_time_reads_no_more_of_a_year_than_of_a_day(world, read, monkeypatch):
     store = world.context.store
+    # A run begins with these, and trims again after five minutes.
+    monkeypatch.setattr(Publisher, "_listed_names", lambda _: set())
+    monkeypatch.setattr("sluice.publish.run.trim", lambda *_, **__: None)
     # As each comparison does.
     points.close(store, points.ask(store, SOURCE, SLAVES))
     looks = {
@@ -104,6 +115,12 @@ def test_what_is_looked_at_all_the_time_reads_no_more_of_a_year_than_of_a_day(wo
     assert seen["a drain"].keys() >= {"segment", "barrier", "hold"}
     assert seen["status"].keys() >= {"replication", "comparison", "differing"}
     assert seen["what happened"].keys() == {"audit"}
+    behind = Position(-90_000, -90_000)
+    read.clear()
+    manifest = world.context.manifest(SOURCE)
+    assert [one.number for one in manifest.ahead("zurich", behind, most=3)] == [-89_999, -89_998, -89_997]
+    assert manifest.has_ahead("zurich", behind)
+    assert read["segment"] <= FEW
 
 
 @pytest.mark.full

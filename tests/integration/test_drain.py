@@ -28,7 +28,11 @@ def stricter(build):
     return world
 
 
-def test_a_key_that_a_later_transaction_frees_is_no_error(stricter):
+@pytest.mark.parametrize("later", [False, True], ids=["in its segment", "in a later segment than are looked up"])
+def test_a_key_that_a_later_transaction_frees_is_no_error(stricter, monkeypatch, later):
+    if later:
+        monkeypatch.setattr(draining, "_SEGMENTS", 1)
+        stricter.publish()
     stricter.master.execute("DELETE FROM t WHERE id = 1")
     stricter.catch_up()
     assert stricter.differences() == {}

@@ -136,16 +136,17 @@ class Manifest:
         with self._store.begin() as connection:
             answer(connection, request, snapshot_id, at)
 
-    def ahead(self, slave: str, position: Position, *, beyond: bool = False) -> list[Segment]:
+    def ahead(self, slave: str, position: Position, *, beyond: bool = False, most: int | None = None) -> list[Segment]:
         """The segments that a slave still needs, up to a point where it must stop to be compared (R10).
 
         Args:
             beyond: those behind such a point as well.
+            most: no more than the first so many.
 
         Raises:
             SluiceError: SLC-042 if the log was trimmed past the slave.
         """
-        needed = self._all().where(*_beyond(position)).order_by(segment.c.number)
+        needed = self._all().where(*_beyond(position)).order_by(segment.c.number).limit(most)
         stop = self._stop(slave)
         with self._store.begin() as connection:
             rows = connection.execute(needed.add_columns(stop.label("stop"))).all()

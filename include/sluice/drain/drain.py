@@ -40,6 +40,8 @@ _ANY = 1 << 30
 _SMALL = 1_000
 # A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
 _WIDEST = 64
+# Of a slave that is far behind, so many segments are looked up for a batch.
+_SEGMENTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -137,11 +139,11 @@ class Drain:
         Raises:
             SluiceError: terminal; the slave has what comes before `stuck`, which is the transaction that fails (R8).
         """
-        segments = self._manifest.ahead(self._slave.pair.slave, self.position)
+        rest = [ordinal for ordinal in self._refused if ordinal > self.position.ordinal]
+        segments = self._ahead(None if rest else _SEGMENTS)
         if not segments:
             return None
         crash_if_asked(CrashPoint.GATED)
-        rest = [ordinal for ordinal in self._refused if ordinal > self.position.ordinal]
         if rest and rest[-1] <= segments[-1].last_ordinal:
             return self._narrow(segments, rest)
         self._tried = self._refused = []
@@ -153,7 +155,7 @@ class Drain:
             if not self._tried:
                 raise
             self._refused, self._left = self._tried, None
-            return self._narrow(segments, self._refused)
+            return self._narrow(self._ahead(), self._refused)
         self._size = min(2 * self._size, self._full_size)
         return delivered
 
@@ -165,7 +167,7 @@ class Drain:
                 raise
             except SluiceError:
                 # Again from the log, as one piece, which can be made wider, or narrower.
-                return self._widen(segments, self._full_size)
+                return self._widen(self._full_size)
         # A batch of one segment, so that each of its transactions has a position.
         batches = self._batches(segments[:1], self._size, in_parts=True, whole=MOST_REPLAYED)
         batch = self._left or next(batches)
@@ -179,7 +181,7 @@ class Drain:
             applied = self._apply_together(segments[:1], iter([batch.first()]))
         except Unready as error:
             self._left = None
-            return self._again(segments, error)
+            return self._again(error)
         self._left = batch.beyond(self.position)
         return applied
 
@@ -190,15 +192,15 @@ class Drain:
         except TransientError:
             raise
         except SluiceError as error:
-            return self._again(segments, error)
+            return self._again(error)
 
-    def _again(self, segments: list[Segment], error: SluiceError) -> Delivered:
+    def _again(self, error: SluiceError) -> Delivered:
         """Apply the next transaction in one piece together with later ones that it may need.
 
         They are many if it may need a late ALTER, and few if it needs a key that is freed soon.
         """
         far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
-        return self._widen(segments, self._full_size if far else 1)
+        return self._widen(self._full_size if far else 1)
 
     def _narrow(self, segments: list[Segment], rest: list[int]) -> Delivered:
         """Deliver a part of a batch that failed as a whole, or name the transaction that fails."""
@@ -220,7 +222,7 @@ class Drain:
         Raises:
             SluiceError: SLC-172, the slave has it, or the log has none of that number; or what the slave refuses.
         """
-        segments = self._manifest.ahead(self._slave.pair.slave, self.position)
+        segments = self._ahead()
         inside = next(
             (segment.number for segment in segments if segment.first_ordinal <= ordinal <= segment.last_ordinal), None
         )
@@ -244,6 +246,9 @@ class Drain:
         """Forget what was prepared for batches to come."""
         self._preparing.close()
 
+    def _ahead(self, most: int | None = None) -> list[Segment]:
+        return self._manifest.ahead(self._slave.pair.slave, self.position, most=most)
+
     def _apply_prepared(self, segments: list[Segment], read: Callable[[], Iterator[Batch]]) -> Delivered:
         """Apply the next batch. It is read now if it was not prepared."""
         batch = self._preparing.next(segments[-1].last_ordinal, read)
@@ -255,8 +260,9 @@ class Drain:
             raise
         return self._at(batch.end, batch.changes, tolerated, batch.skipped)
 
-    def _widen(self, segments: list[Segment], size: int) -> Delivered:
+    def _widen(self, size: int) -> Delivered:
         """Apply a batch of about that size, or a larger one that frees the keys it needs (R1)."""
+        segments = self._ahead()
         wider = 1
         while True:
             batches = self._batches(segments, size * wider, wider)
