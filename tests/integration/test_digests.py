@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 import pytest
 from psycopg import sql
@@ -72,17 +72,6 @@ LONG = 27
 NOT_DIFFERENT = "UPDATE {}.harmed SET flag = 7 WHERE id = 26"
 
 
-@contextmanager
-def most_allowed(maria_server, bytes_):
-    """No function of the server makes longer texts."""
-    ((most,),) = maria_server.execute("SELECT @@GLOBAL.max_allowed_packet")
-    maria_server.execute("SET GLOBAL max_allowed_packet = %s", bytes_)
-    try:
-        yield
-    finally:
-        maria_server.execute("SET GLOBAL max_allowed_packet = %s", most)
-
-
 # What compares rows that are read.
 READING = [(text_compare, "compare"), (postgresql_compare, "_compare_texts")]
 
@@ -141,7 +130,7 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
     slave_server.execute(f"UPDATE {database}.pairs SET a = 'a  ' WHERE a = 'a ' AND b < 2")
     # Longer than the text of a value that the server makes: it is not taken for NULL.
     slave_server.execute(f"UPDATE {database}.harmed SET raw = REPEAT('x', 70000) WHERE id = {LONG}")
-    with most_allowed(slave_server, 131072), suppress(RowsDiffer):
+    with slave_server.most_allowed(131072), suppress(RowsDiffer):
         world.verify(compare=compared)
     rows = {(one.kind, one.key, " ".join(one.columns)) for one in found["harmed"].rows}
     names = list(found["harmed"].columns)
@@ -227,7 +216,7 @@ def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog,
     harm(f"DELETE FROM {schema}.typed WHERE id = 7")
     # Too long for a server to hash, on both sides if both are of this kind.
     harm(f"UPDATE {schema}.typed SET long_one = CONCAT('z', SUBSTR(long_one, 2)) WHERE id = 8")
-    with most_allowed(maria_server, 131072), suppress(RowsDiffer):
+    with maria_server.most_allowed(131072), suppress(RowsDiffer):
         world.verify(compare=compared)
     assert {(one.kind, *one.key, *one.columns) for one in found["typed"].rows} == {
         ("changed", "18446744073709551615", "old"),

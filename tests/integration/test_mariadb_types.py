@@ -6,7 +6,7 @@ import pytest
 from support.logical import COLUMNS, NAMES, VALUES, of_maria
 from support.mariadb import SERVERS
 
-from sluice.errors import SluiceError
+from sluice.errors import RowsDiffer, SluiceError
 from sluice.vendors.mariadb.session import connect, execute
 from sluice.vendors.mariadb.write import bulk
 
@@ -94,6 +94,34 @@ def test_rows_without_a_key_are_found_by_values_of_every_type(maria, slave_serve
     assert slave_server.execute(f"SELECT COUNT(*) FROM {world.infos['zurich'].database}.t") == [(0,)]
 
 
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_values_longer_than_half_of_a_packet_of_the_slave_arrive_whole_or_stop_it(maria, slave_server):
+    """R7: a function of the server whose result would be longer gives NULL there. Bytes are sent twice as long."""
+    most = 1 << 17
+    world = maria(
+        "CREATE TABLE t (id int PRIMARY KEY, v bytea, w text)", ["public.t"], slaves=("zurich",), update=False
+    )
+    world.master.execute("INSERT INTO t SELECT g, '\\x01', repeat('a', 2000) FROM generate_series(1, 200) AS g")
+    world.master.execute(f"UPDATE t SET w = repeat('b', {most * 9 // 16}) WHERE id = 200")
+    table = f"{world.infos['zurich'].database}.t"
+    longest = f"SELECT LENGTH(w), SHA2(w, 256) FROM {table} WHERE id = %s"
+    with slave_server.most_allowed(most):
+        world.update()
+        assert world.verify(initial=True) == {"zurich": 0}
+        world.master.execute("UPDATE t AS one SET w = (SELECT w FROM t WHERE id = 200) WHERE id = 1")
+        assert world.verify() == {"zurich": 0}
+        ours = world.master.execute("SELECT length(w), encode(sha256(w::bytea), 'hex') FROM t WHERE id = 1").fetchall()
+        assert slave_server.execute(longest, 1) == slave_server.execute(longest, 200) == ours
+        slave_server.execute(f"UPDATE {table} SET w = NULL WHERE id = 1")
+        with pytest.raises(RowsDiffer):
+            world.verify()
+        world.master.execute(f"UPDATE t SET v = decode(repeat('ff00', {most * 9 // 32}), 'hex') WHERE id = 2")
+        world.publish()
+        with pytest.raises(SluiceError, match=r"SLC-431.*max_allowed_packet"):
+            world.drain()
+
+
 def columns(count, kind):
     """Columns of one kind, behind a key."""
     return ", ".join(["id int PRIMARY KEY", *(f"c{number} {kind}" for number in range(1, count))])
@@ -161,13 +189,18 @@ OBSTACLES = {
         "SLC-073.*the primary key of the first 3 characters of name",
     ),
     "unique": ("id int PRIMARY KEY, a int", "CREATE TABLE {}.t (id int PRIMARY KEY, a int UNIQUE)", "SLC-073.*UNIQUE"),
+    "a blank at the end": ('id int PRIMARY KEY, "a " int', "", "SLC-432.*'a ' is no name there"),
+    "a sign": ('id int PRIMARY KEY, "😀" int', "", "SLC-432.*'😀' has a character that names there cannot have"),
+    "a blank at the end of its name": ("id int PRIMARY KEY", "", "SLC-432.*'t ' is no name there"),
+    "a sign in its name": ("id int PRIMARY KEY", "", "SLC-432.*'😀' has a character that names there cannot have"),
 }
+NAMED = {"a blank at the end of its name": '"t "', "a sign in its name": '"😀"'}
 
 
 @pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, slave_server):
-    tables = {name: f"public.t{number}" for number, name in enumerate(OBSTACLES)}
+    tables = {name: f"public.{NAMED.get(name, f't{number}')}" for number, name in enumerate(OBSTACLES)}
     ddl = "; ".join(f"CREATE TABLE {tables[name]} ({columns})" for name, (columns, _, _) in OBSTACLES.items())
     world = maria(ddl, list(tables.values()), slaves=("zurich",), update=False)
     database = world.infos["zurich"].database
@@ -190,6 +223,47 @@ def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, slave
     assert {name for (name,) in there} == {
         tables[name].removeprefix("public.") for name in ("narrow", "collation", "part of a key", "unique")
     }
+
+
+# All signs that are no letters; and as long as PostgreSQL takes names: 63 bytes, three of each sign.
+ODD = ["".join(sign for sign in map(chr, range(32, 127)) if not sign.isalnum()) + "x", "表" * 21, "'; --\té ü"]
+
+
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_names_of_any_signs_stay_as_they_are(maria, slave_server):
+    quoted = ['"' + name.replace('"', '""') + '"' for name in ODD]
+    columns = "id int PRIMARY KEY, " + " text, ".join(quoted)
+    world = maria(";".join(f"CREATE TABLE {name} ({columns} text)" for name in quoted), {"public.*": {}},
+                  slaves=("zurich",), update=False)  # fmt: skip
+    write = [f"INSERT INTO {name} VALUES (1, 'a', 'b', 'c'), (2, 'd', 'e', 'f')".encode() for name in quoted]
+    change = [f"UPDATE {name} SET {quoted[0]} = 'g' WHERE id = 1; DELETE FROM {name} WHERE id = 2" for name in quoted]
+    for statement in write:
+        world.master.execute(statement)
+    world.update()
+    for statement in change:
+        world.master.execute(statement.encode())
+    assert world.verify(initial=True) == {"zurich": 0}
+    database = world.infos["zurich"].database
+    for name in ODD:
+        table = f"{database}.`{name.replace('`', '``')}`"
+        assert slave_server.execute(f"SELECT * FROM {table}") == [(1, "g", "b", "c")]
+        assert [column for column, *_ in slave_server.execute(f"SHOW COLUMNS FROM {table}")] == ["id", *ODD]
+
+
+@pytest.mark.full(but=["postgresql"])
+@pytest.mark.parametrize("into", ["postgresql", "mariadb"])
+def test_names_of_any_signs_of_a_master_on_mariadb_stay_as_they_are(binlog, into):
+    quoted = ["`" + name.replace("`", "``") + "`" for name in ODD]
+    columns = "id int PRIMARY KEY, " + " int, ".join(quoted)
+    ddl = ";\n".join(f"CREATE TABLE {name} ({columns} int)" for name in quoted)
+    world, master = binlog(ddl, ["*"], into=into, slaves=("zurich",), update=False)
+    master.execute(*(f"INSERT INTO {name} VALUES (1, 2, 3, 4), (5, 6, 7, 8)" for name in quoted))
+    world.update()
+    master.execute(*(f"UPDATE {name} SET {quoted[0]} = 9 WHERE id = 1" for name in quoted),
+                   f"ALTER TABLE {quoted[0]} RENAME COLUMN {quoted[2]} TO {quoted[2][:-1]}x`",
+                   *(f"DELETE FROM {name} WHERE id = 5" for name in quoted))  # fmt: skip
+    assert world.verify(initial=True) == {"zurich": 0}
 
 
 def test_tables_whose_names_differ_by_case_alone_are_two_on_both_sides(binlog):

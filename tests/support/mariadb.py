@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,16 @@ class MariaServer:
                 return list(cursor.fetchall())
         finally:
             session.close()
+
+    @contextmanager
+    def most_allowed(self, bytes_: int) -> Iterator[None]:
+        """No function of the server makes longer texts for sessions that begin now, and no client sends longer ones."""
+        ((most,),) = self.execute("SELECT @@GLOBAL.max_allowed_packet")
+        self.execute("SET GLOBAL max_allowed_packet = %s", bytes_)
+        try:
+            yield
+        finally:
+            self.execute("SET GLOBAL max_allowed_packet = %s", most)
 
     def run(self, script: str) -> None:
         """A script of an administrator, as its reader runs it."""

@@ -63,7 +63,7 @@ def _taking_all(layout: Layout, server: Server) -> SlaveTable:
         raise _unmakable(
             layout.name, f"the columns {', '.join(twins)} differ by their case alone, which columns there do not"
         )
-    if wide := [name for name in names if any(ord(sign) > 0xFFFF for sign in name)]:
+    if wide := list(filter(_is_beyond_names, names)):
         raise _unmakable(layout.name, f"{wide[0]!r} has a character that names there cannot have")
     if computed := [one.name for one in layout.columns if one.generated]:
         raise _unmakable(
@@ -79,6 +79,10 @@ def _taking_all(layout: Layout, server: Server) -> SlaveTable:
             )
         columns.append(found)
     return SlaveTable(layout.name, tuple(columns), layout.key_names, server)
+
+
+def _is_beyond_names(name: str) -> bool:
+    return any(ord(sign) > 0xFFFF for sign in name)
 
 
 def expect_kept_name(name: TableName, server: Server) -> None:
@@ -102,7 +106,8 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
         SluiceError: SLC-033, the server may hide from us what acts on its rows.
     """
     named = {"schema": layout.name.schema, "table": layout.name.table}
-    rows = execute(session, composed("catalog/columns"), named)
+    # The catalog cannot be asked for a name that no table has.
+    rows = () if any(map(_is_beyond_names, named.values())) else execute(session, composed("catalog/columns"), named)
     if not rows:
         return None
     wanted = _taking_all(layout, session.server)

@@ -32,7 +32,7 @@ _ROOM = 64 << 10
 _PACKET_BYTES = 1 << 20
 # For fewer rows a statement is quicker: it takes one turn.
 _FEW = 100
-_TRUNCATED = 1265
+_TRUNCATED, _TOO_LARGE = 1265, 1153
 
 
 class BulkInsert:
@@ -41,7 +41,8 @@ class BulkInsert:
     def __init__(self, session: Connection) -> None:
         self._session = session
         ((packet, local),) = execute(session, "SELECT @@max_allowed_packet, @@local_infile")
-        self._most = max(1, min(_STATEMENT_BYTES, int(packet) - _ROOM))
+        self._allowed = int(packet)
+        self._most = max(1, min(_STATEMENT_BYTES, self._allowed - _ROOM))
         self._loads = local == "1"
 
     def insert(self, into: Sql, table: TableName, columns: Sequence[Stored], texts: Sequence[pa.Array]) -> None:
@@ -80,7 +81,15 @@ class BulkInsert:
 
     def _state(self, begin: str, rows: pa.Array) -> None:
         for some in _pieces(rows, self._most):
-            changed(self._session, begin.encode() + _joined(some, ","))
+            statement = begin.encode() + _joined(some, ",")
+            if len(statement) >= self._allowed:
+                # The server would end the session, and with it what is known of the row.
+                raise pymysql.err.DataError(
+                    _TOO_LARGE,
+                    f"a row of {len(statement)} bytes, written as a statement, is beyond the server's "
+                    f"max_allowed_packet of {self._allowed} bytes",
+                )
+            changed(self._session, statement)
 
     def _load(self, into: Sql, columns: Sequence[Stored], count: int, content: bytes) -> None:
         targets, decoded = [], []
@@ -95,7 +104,9 @@ class BulkInsert:
             "targets": ", ".join(targets),
             "decoded": (decoded and f"SET {', '.join(decoded)}") or "",
         }
-        loaded, warnings = _send(self._session, composed("write/load_rows", **parts), content)
+        loaded, warnings = _send(
+            self._session, composed("write/load_rows", **parts), content, min(_PACKET_BYTES, self._allowed // 2)
+        )
         if warnings or loaded != count:
             # What would be an error of a statement is a warning here, and the row is bent or left out.
             found = execute(self._session, "SHOW WARNINGS LIMIT 1")
@@ -103,14 +114,14 @@ class BulkInsert:
             raise pymysql.err.DataError(int(number), message)
 
 
-def _send(session: Connection, statement: str, content: bytes) -> tuple[int, int]:
-    """Load the content; how many rows were taken, and how many warnings there are."""
+def _send(session: Connection, statement: str, content: bytes, most: int) -> tuple[int, int]:
+    """Load the content, in packets of so many bytes; how many rows were taken, and how many warnings there are."""
     session._execute_command(COMMAND.COM_QUERY, statement)
     packet = session._read_packet()
     if packet.is_load_local_packet():
         view = memoryview(content)
-        for begin in range(0, len(view), _PACKET_BYTES):
-            session.write_packet(bytes(view[begin : begin + _PACKET_BYTES]))
+        for begin in range(0, len(view), most):
+            session.write_packet(bytes(view[begin : begin + most]))
         session.write_packet(b"")
         packet = session._read_packet()
     result = OKPacketWrapper(packet)
