@@ -5,6 +5,7 @@ An error says them by `sluice.errors.sanitize`, and a page by `visible`: its tem
 
 from __future__ import annotations
 
+import html
 import re
 import sys
 from typing import TextIO
@@ -14,9 +15,12 @@ _HIDING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-# Marks of Markdown, and what makes a link of a URL that stands for itself. Lists do no harm.
-_MARKS = re.compile(r"[\\`*_\[\]<>|~&!@#]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# Marks of Markdown; lists do no harm. And what makes an address, of which Airflow makes a link even behind a backslash:
+# of all but code.
+_MARKS = re.compile(r"((?<=:)//|(?<=www)\.|@(?=[-\w]))|[\\`*_\[\]<>|~&!@#]", re.IGNORECASE)
+# What makes a title, or a table, of the line before.
+_UNDERLINES = re.compile(r"^(\s*)(?=[=:-][=: -]*$)", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|`")
 _BACKTICKS = re.compile("`+")
 # A spreadsheet takes what begins so for a formula.
 _FORMULA = re.compile("[=+@\t\r\n\uff1d\uff0b\uff20\uff0d-]")
@@ -65,12 +69,20 @@ def in_markdown_block(text: str) -> list[str]:
 
 def in_note(text: str) -> str:
     """A note of a run, which Airflow shows as Markdown: none of it is a mark."""
-    return _MARKS.sub(lambda match: f"\\{match[0]}", visible(text))
+    escaped = _MARKS.sub(lambda match: f"`{match[0]}`" if match[1] else f"\\{match[0]}", visible(text))
+    return _UNDERLINES.sub(r"\1\\", escaped)
 
 
 def from_note(note: str) -> str:
     """The text of `in_note`."""
-    return _ESCAPED.sub(r"\1", note)
+    return _ESCAPED.sub(lambda match: match[1] or "", note)
+
+
+def in_slack(text: str) -> str:
+    """A message of Slack's, as a block of code: none of it is a mark, a link with a name, or a call of all people."""
+    # Slack knows no escaped quotes.
+    shown = html.escape(visible(text), quote=False).replace("```", "\\x60\\x60\\x60")
+    return f"```\n{shown}\n```"
 
 
 def in_csv(cell: str) -> str:

@@ -17,7 +17,7 @@ from sluice.bounded_calls import BoundedCalls
 from sluice.config import configuration
 from sluice.config.alerts import AlertReceiver
 from sluice.errors import SluiceError
-from sluice.outside_text import in_one_line
+from sluice.outside_text import in_one_line, in_slack
 from sluice_airflow.failures import JobFailed
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -109,8 +109,7 @@ def _tell(receiver: AlertReceiver, subject: str, text: str) -> str:
         "alert_subject": subject,
         "alert_text": text,
         "alert_html": html.escape(text),
-        # Slack takes <...> for a link or for all people of a channel, and knows no escaped quotes.
-        "alert_slack": html.escape(f"{subject}\n{text}", quote=False),
+        "alert_slack": in_slack(f"{subject}\n{text}"),
     }
     try:
         notifier(receiver)(texts)

@@ -304,6 +304,23 @@ def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_m
     assert client.get("/").status_code == 200
 
 
+def test_which_configuration_the_last_runs_have_is_shown_and_that_a_newer_one_is_not_in_force_yet(pages_world, visit):
+    world = pages_world
+    world.publish()
+    world.drain("zurich")
+    before = world.context.config.fingerprint
+
+    def shown() -> str:
+        page = visit("eva").get(ZURICH).text
+        return re.sub(r"<[^>]+>", "", page.partition(">Configuration</dt>")[2].partition("</dd>")[0])
+
+    assert re.fullmatch(rf"{before} drain, \S+{before} publisher, \S+", shown())
+    world.configure(lambda settings: settings["replications"][0].update(alters="ask"))
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    newer = f" not in force yet: the newer {world.context.config.fingerprint}"
+    assert re.fullmatch(rf"{before} drain, \S+{newer}{before} publisher, \S+{newer}", shown())
+
+
 ADDED = {"schema": "public", "table": "t", "columns": [], "key": []}
 ASKED = json.dumps({"before": ADDED, "after": ADDED, "statement": "ALTER TABLE t ADD secret text DEFAULT '<b>x</b>'"})
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from threading import Event
 
+import httpx
 import pytest
 import yaml
+from support.auth_managers import let_airflow_decide, rights_alone
 from support.pages import token
 from support.proxy import line
 from support.waiting import until
@@ -19,6 +21,7 @@ from support.waiting import until
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 # More than the API server has threads.
 VISITS = 60
+DAGS = "/api/v2/dags?limit=1"
 
 
 @pytest.fixture
@@ -36,19 +39,23 @@ def test_a_store_that_is_away_is_told(world, visit, connect):
 
 
 @contextmanager
-def others_served(people) -> Iterator[None]:
-    """Airflow's own pages answer while the block runs."""
+def others_served(look: Callable[[], object]) -> Iterator[None]:
+    """Airflow's own pages answer while the block runs.
+
+    Args:
+        look: at one of them.
+    """
     over = Event()
 
-    def look() -> int:
+    def look_often() -> int:
         answered = 0
         while not over.wait(0.05):
-            people["admin"].ask("/api/v2/dags?limit=1")
+            look()
             answered += 1
         return answered
 
     with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(look)
+        looking = pool.submit(look_often)
         try:
             yield
         finally:
@@ -57,8 +64,8 @@ def others_served(people) -> Iterator[None]:
     assert answered > 1
 
 
-def visited(client) -> tuple[int, str]:
-    answer = client.get("/")
+def visited(client, **headers: str) -> tuple[int, str]:
+    answer = client.get("/", headers=headers)
     return answer.status_code, next((code for code in ("SLC-060", "SLC-379") if code in answer.text), "")
 
 
@@ -80,7 +87,7 @@ def test_a_store_that_answers_nobody_holds_up_no_page_of_airflow(world, visit, c
     connect("control", conn_type="postgres", host="127.0.0.1", port=hole, schema="d", login="u", password="p")
     told(world)
     client = visit("eva")
-    with others_served(people), ThreadPoolExecutor(VISITS) as pool:
+    with others_served(lambda: people["admin"].ask(DAGS)), ThreadPoolExecutor(VISITS) as pool:
         found = Counter(pool.map(visited, [client] * VISITS))
     assert set(found) == {(503, "SLC-060"), (503, "SLC-379")}
     assert client.get("/api/v1/replications").json()["code"] == 60
@@ -97,7 +104,7 @@ def test_a_store_that_hangs_in_the_middle_holds_up_no_page_of_airflow(world, vis
         assert visited(client) == (200, "")
         carried.silent = True
         with ThreadPoolExecutor(VISITS) as pool:
-            with others_served(people):
+            with others_served(lambda: people["admin"].ask(DAGS)):
                 asked = [pool.submit(visited, client) for _ in range(VISITS)]
                 until(lambda: sum(not one.done() for one in asked) <= 3, "others wait as well", seconds=50)
                 done, held = wait(asked, 0)
@@ -145,3 +152,33 @@ def test_a_table_of_the_store_that_is_locked_is_not_waited_for(world, visit):
         session.execute("LOCK TABLE replication")
         assert visited(client) == (503, "SLC-060")
     assert visited(client) == (200, "")
+
+
+def test_people_about_whom_airflow_thinks_for_long_keep_nobody_out(world, address):
+    """Airflow's auth manager asks its server about strangers, which takes long."""
+    strangers = [f"stranger{number}" for number in range(VISITS)]
+    let_airflow_decide(world)
+    with rights_alone({"dora": {"administer POST RUN"}, **{name: set() for name in strangers}}) as (manager, tokens):
+        url, many = f"http://127.0.0.1:{address}", httpx.Limits(max_connections=None)
+        client = httpx.Client(base_url=f"{url}/sluice", timeout=60, limits=many)
+
+        def ask(name: str) -> tuple[int, str]:
+            return visited(client, Authorization=f"Bearer {tokens[name]}")
+
+        assert ask("dora") == (200, "")
+        manager.thinks.clear()
+        with ThreadPoolExecutor(2 * VISITS) as pool:
+            asked = [pool.submit(ask, name) for name in [*strangers, *strangers[:1] * VISITS]]
+            try:
+                with others_served(lambda: client.get(f"{url}/api/v2/version").raise_for_status()):
+                    # Longer than an answer counts.
+                    for _ in range(3):
+                        begun = time.monotonic()
+                        let_airflow_decide(world)
+                        assert ask("dora") == (200, "")
+                        assert time.monotonic() - begun < 5
+                assert [one.result() for one in asked if one.done()] == []
+            finally:
+                manager.thinks.set()
+            assert {one.result() for one in asked} <= {(403, ""), (503, "SLC-379")}
+        client.close()

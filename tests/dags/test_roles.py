@@ -3,16 +3,15 @@ what people with and without a role of `command_roles` bring about."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from threading import Event, Thread
 from urllib.error import HTTPError
 
 import httpx
 import pytest
 import yaml
-from airflow.api_fastapi import app as airflow_app
 from airflow.sdk.bases.operator import ExecutorSafeguard
-from support.auth_managers import Person, RightsAlone, expected, let_airflow_decide, try_to_cancel
+from support.auth_managers import Person, expected, let_airflow_decide, rights_alone, try_to_cancel
 from support.later import LATER
 from support.pages import token
 from support.sparkserver import TOKEN
@@ -92,6 +91,8 @@ def go_on(bag, people):
             patch.setattr("airflow.models.dagrun.get_or_create_dagrun", there)
             # Airflow would write down the DAGs of this world, which has one slave. Other tests have forms for two.
             patch.setattr("airflow.dag_processing.dagbag.sync_bag_to_db", lambda *_: None)
+            # So it need not read their files.
+            patch.setattr("airflow.dag_processing.dagbag.BundleDagBag", lambda **_: None)
             answers.start()
             try:
                 bag.dags[dag_id].test(mark_success_pattern=done)
@@ -234,15 +235,6 @@ BY_RIGHTS = {
 }
 
 
-@contextmanager
-def rights_alone():
-    """Airflow with an auth manager whose users have no roles, and everybody's token."""
-    with pytest.MonkeyPatch.context() as patch:
-        manager = RightsAlone(BY_RIGHTS)
-        patch.setattr(airflow_app._AuthManagerState, "instance", manager)
-        yield manager, {name: manager.generate_jwt(Person(name)) for name in BY_RIGHTS}
-
-
 @pytest.mark.parametrize(
     ("manager", "allowed", "not_allowed"),
     [("simple", "admin otto eva", "vera"), ("rights alone", "dora", "nora vito edda tina")],
@@ -252,7 +244,7 @@ def test_airflow_is_asked_who_may_trigger_a_command(world, address, people, mana
     if manager == "simple":
         done = try_to_cancel(address, {name: token(people, name) for name in people})
     else:
-        with rights_alone() as (_, tokens):
+        with rights_alone(BY_RIGHTS) as (_, tokens):
             done = try_to_cancel(address, tokens)
     assert done == expected(allowed=allowed, refused=not_allowed)
     assert {who for who, _ in refused(world)} == set(not_allowed.split())
@@ -283,7 +275,7 @@ SHOWN["/audit"] = SHOWN["/api/v1/audit"] = "dora"
 
 def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, address, people, pages_of):
     simple = {"otto": token(people, "otto")}
-    with rights_alone() as (manager, tokens):
+    with rights_alone(BY_RIGHTS) as (manager, tokens):
         for path in SHOWN:
             # Nobody comes in before the configuration says so.
             allowed, answers = pages_of(tokens, path)
@@ -303,8 +295,11 @@ def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, ad
             named = {path: pages_of(tokens, path)[0] for path in ("/initial-update", "/audit")}
             assert named == {"/initial-update": " ".join(tokens), "/audit": ""}, "roles count where there are some"
         manager.says = "yes"
+        # An answer counts for a while, and for one configuration.
+        let_airflow_decide(world)
         assert pages_of(tokens, "/")[0] == "", "what is no yes"
         manager.fails = ConnectionError("https://token@keys.example refused")
+        let_airflow_decide(world)
         for path in SHOWN:
             answer = pages_of(tokens, path)[1]["dora"]
             assert (answer.status_code, "token@" in answer.text) == (503, False)

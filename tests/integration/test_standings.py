@@ -71,6 +71,19 @@ def test_the_configuration_of_the_last_runs_is_told_and_that_a_newer_one_is_not_
     assert acquire(world.context.store, f"drain {world.pair('zurich')}").after_crash is False
 
 
+def test_a_slave_that_nobody_delivers_to_is_told_where_to_look(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    world.drain()
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    world.session("control").execute("UPDATE segment SET published_at = published_at - interval '1 hour'")
+    fact, _, hint = world.standing().why.partition("\nHINT: ")
+    assert "behind its master: no drain is at work since 20" in fact
+    assert hint.startswith(
+        "does Airflow run, and has its pool free slots? The last log of the DAG drain__flights__zurich"
+    )
+
+
 def test_an_idle_source_has_no_lag_and_one_that_nobody_looks_at_has_more_and_more(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     control = world.session("control")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import httpx
+import pytest
 import yaml
+from airflow.api_fastapi import app as airflow_app
 from airflow.api_fastapi.auth.managers.base_auth_manager import BaseAuthManager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
@@ -33,6 +37,7 @@ class RightsAlone(BaseAuthManager[Person]):
     Attributes:
         fails: it raises this in place of an answer.
         says: what it answers if the person has the right.
+        thinks: it answers nothing about people without any right before this is set.
     """
 
     def __init__(self, people: Mapping[str, set[str]]) -> None:
@@ -40,6 +45,8 @@ class RightsAlone(BaseAuthManager[Person]):
         self.people = people
         self.fails: Exception | None = None
         self.says: Any = True
+        self.thinks = Event()
+        self.thinks.set()
 
     def deserialize_user(self, token: dict[str, Any]) -> Person:
         return Person(token["by_rights_alone"])
@@ -53,6 +60,8 @@ class RightsAlone(BaseAuthManager[Person]):
     def is_authorized_dag(self, *, method: Any, user: Person, access_entity: Any = None, details: Any = None) -> Any:
         if self.fails:
             raise self.fails
+        if not self.people[user.name]:
+            self.thinks.wait()
         entity = DagAccessEntity(access_entity).value if access_entity else ""
         return self.says if f"{details.id} {method} {entity}".strip() in self.people[user.name] else False
 
@@ -67,6 +76,15 @@ class RightsAlone(BaseAuthManager[Person]):
         return menu_items
 
 
+@contextmanager
+def rights_alone(people: Mapping[str, set[str]]) -> Iterator[tuple[RightsAlone, dict[str, str]]]:
+    """Have this process's Airflow such an auth manager, with everybody's token."""
+    with pytest.MonkeyPatch.context() as patch:
+        manager = RightsAlone(people)
+        patch.setattr(airflow_app._AuthManagerState, "instance", manager)
+        yield manager, {name: manager.generate_jwt(Person(name)) for name in people}
+
+
 @dataclass
 class Cancelling:
     """Who may end an initial update of a slave for which none is under way, by us and by Airflow itself."""
@@ -78,7 +96,10 @@ class Cancelling:
 def let_airflow_decide(world: Any, **pages: str) -> None:
     """Write a configuration with `command_roles: airflow`, and with these people's roles on our pages."""
     world.settings |= {"command_roles": "airflow", "pages": {"users": pages}}
-    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    file, whole = world.path / "replication.yaml", world.path / "replication.new"
+    whole.write_text(yaml.safe_dump(world.settings))
+    # An API server that reads the file at this moment finds all of it.
+    whole.replace(file)
 
 
 def try_to_cancel(address: int, tokens: Mapping[str, str]) -> Cancelling:

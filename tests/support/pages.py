@@ -40,16 +40,12 @@ QUERIES = {"preview": {"source": SOURCE, "slave": "zurich"}, "rows": {"table": "
 
 @pytest.fixture
 def pages_world(request, build, address, connect, people, monkeypatch):
-    """Two slaves, which Airflow has the connections of; the parameter is settings of the source."""
+    """Two slaves, which Airflow has the connections of; the parameter is settings of the source, and `ddl`."""
     # The same Airflow serves other tests, which may have left a drain on standby.
     for name in ("zurich", "geneva"):
         people["admin"].ask(f"/api/v2/dags/drain__flights__{name}", "PATCH", {"is_paused": False})
-    made = build(
-        "CREATE TABLE t (id int PRIMARY KEY)",
-        ["public.*"],
-        slaves=("zurich", "geneva"),
-        source=getattr(request, "param", {}),
-    )
+    source = {"ddl": "CREATE TABLE t (id int PRIMARY KEY)"} | getattr(request, "param", {})
+    made = build(source.pop("ddl"), ["public.*"], slaves=("zurich", "geneva"), source=source)
     made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
     for name, info in made.infos.items():
         fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}

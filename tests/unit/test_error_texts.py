@@ -7,12 +7,14 @@ import io
 import pickle
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from markdown_it import MarkdownIt
+from support.markdown import MARKDOWN, meant
 
 from sluice import outside_text
+from sluice.airflow_api.runs import Runs
 from sluice.errors import VALUES_ENV, SluiceError
 from sluice.model import loss
 from sluice.model.layout import Column
@@ -126,6 +128,9 @@ HOSTILE = {
     "lines": "x\n\n# title\n\n[x](http://evil.example)\n> quoted",
     "a reference": "[x][y]\n\n[y]: http://evil.example",
     "hidden characters": "ad\u200bmin\u2060\ufeff\U000e0041",
+    "titles": "x\n===\ny\n  ---\nz\n:--",
+    "an address with marks": "_www.evil.example eva@evil_one.example _eva@evil.example",
+    "an address behind a backtick": r"`http://evil.example` \`http://evil.example",
     "a formula": "=cmd()",
     "a formula behind a hidden character": "\u202e=cmd()",
     "a dynamic formula": "@SUM(1+1)*cmd|' /C calc'!A0",
@@ -137,14 +142,6 @@ HOSTILE = {
     "a blank": " ",
 }
 LOSS = Loss(TableName("public", "t"), "c", "text", "varchar(5)", "what is longer than 5", '"c"')
-# As Airflow shows notes and questions, at its worst: with tags, tables and bare URLs.
-MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": True})
-
-
-def meant(rendered: str) -> set[str]:
-    """The kinds of what Markdown makes of a text, beside plain parts."""
-    tokens = [one for block in MARKDOWN.parse(rendered) for one in (block, *(block.children or ()))]
-    return {one.type for one in tokens} & {"link_open", "image", "html_inline", "html_block", "heading_open"}
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
@@ -153,7 +150,8 @@ def test_names_of_others_are_letters_and_nothing_else_in_every_medium(name):
     page = loss.page([lost])
     assert len(page.split("\n")) == 3
     row = [one for one in MARKDOWN.parse(page) if one.type == "td_open"]
-    for shown in (page, outside_text.in_note(f"SLC-001: {name}"), f"a {outside_text.in_markdown(name)} b",
+    assert meant(page, tables=1) == set()
+    for shown in (outside_text.in_note(f"SLC-001: {name}"), f"a {outside_text.in_markdown(name)} b",
                   "\n".join(["a", "", *outside_text.in_markdown_block(name)])):  # fmt: skip
         assert (shown, meant(shown)) == (shown, set())
         assert all(one.isprintable() or one == "\n" for one in shown.replace("\t", " "))
@@ -162,6 +160,7 @@ def test_names_of_others_are_letters_and_nothing_else_in_every_medium(name):
     _, cells = csv.reader(io.StringIO(loss.report([lost])))
     assert not any(cell.startswith(tuple("=+-@\t\r\n")) for cell in cells)
     assert "\n" not in outside_text.in_log(name)
+    assert not re.search(r"<|>|```", outside_text.in_slack(name).removeprefix("```").removesuffix("```"))
     for shown in (outside_text.in_log(name), outside_text.in_one_line(name)):
         assert shown.isprintable()
     template = html._TEMPLATES.from_string("<p title='{{ name }}'>{{ name }}</p>").render(name=name)
@@ -174,3 +173,16 @@ def test_a_name_that_is_plain_is_read_as_it_is():
         '| `public.t` | `c` | `text` | `varchar(5)` | `what is longer than 5` | `"c"` |'
     )
     assert outside_text.in_note("success: 1,000 rows, (a) https.") == "success: 1,000 rows, (a) https."
+
+
+@pytest.mark.parametrize("name", ["http://evil.example/", "=\n", "`", "_", "x"])
+@pytest.mark.parametrize("hint", ["", "\nHINT: type: ./sluice status http://h.example/"])
+def test_a_note_that_is_too_long_for_airflow_says_what_to_type_and_has_no_half_mark(name, hint):
+    notes = []
+    Runs(SimpleNamespace(ask=lambda *asked: notes.append(asked[2]["note"])), str).note(
+        "d/r", f"SLC-1: {name * 999}{hint}"
+    )
+    (note,) = notes
+    assert 950 < len(note) <= 1_000
+    assert meant(note) == set()
+    assert outside_text.from_note(note).endswith(f" ...{hint}")

@@ -87,7 +87,7 @@ class Runs:
         if self._api is None or "/" not in run:
             return
         with suppress(OSError, KeyError, ValueError):
-            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shorten(in_note(text))})
+            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shorten(text)})
 
     def alive(self, dag: str) -> set[str]:
         """The ids of a DAG's runs that have not ended. Raises OSError, Airflow does not answer."""
@@ -187,12 +187,17 @@ def _is_for(pair: Pair, conf: Mapping[str, object]) -> bool:
 
 
 def _shorten(text: str) -> str:
-    """A text that fits into a note, with what it says last: what to type."""
-    if len(text) <= _NOTE_CHARS:
-        return text
+    """A text as a note that Airflow takes, with what it says last: what to type."""
+    note = in_note(text)
+    if len(note) <= _NOTE_CHARS:
+        return note
     fact, _, hint = text.rpartition("\nHINT: ")
-    end = f" ...\nHINT: {hint}" if fact and len(hint) < _NOTE_CHARS // 2 else " ..."
-    return f"{text[: _NOTE_CHARS - len(end)]}{end}"
+    end = f" ...\nHINT: {hint}" if fact and len(in_note(hint)) < _NOTE_CHARS // 2 else " ..."
+    kept = _NOTE_CHARS
+    while len(note := in_note(f"{text[:kept]}{end}")) > _NOTE_CHARS:
+        # A letter becomes ten at most, and no mark is cut in two.
+        kept -= max(1, (len(note) - _NOTE_CHARS) // 10)
+    return note
 
 
 def _path(run: str) -> str:

@@ -30,6 +30,7 @@ from sluice.pages import (
     waiting_changes,
 )
 from sluice.pages.airflow import Airflow
+from sluice.pages.asked_roles import AskedRoles
 from sluice.pages.bounded import Bounded
 from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
@@ -56,6 +57,7 @@ def application(airflow: Airflow) -> FastAPI:
     """The pages and the REST API of one Airflow."""
     app = FastAPI(title="Sluice", version="1", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.airflow = airflow
+    app.state.roles = AskedRoles()
     app.state.reach = Reach()
     app.state.health = Health()
     app.state.hour = LastHour()

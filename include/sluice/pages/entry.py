@@ -6,12 +6,12 @@ right that it needs. A request that changes something has to come from a page of
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +21,9 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from sluice import shell
 from sluice.context import Context
 from sluice.errors import ConfigError, Refused, SluiceError
-from sluice.model.access import Right, Role, role_by_dags, role_of
+from sluice.model.access import Right, Role, role_of
 from sluice.pages.airflow import Airflow, Visitor
+from sluice.pages.asked_roles import AskedRoles
 from sluice.pages.scraper import SCRAPER, asks_for_metrics, scraper
 from sluice.store import audit_trail
 
@@ -47,7 +48,7 @@ _ANONYMOUS = "<!doctype html><title>Log in</title><p>Log in to Airflow first, th
 async def admit(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Let those in who have logged in, and tell browsers what a page of ours may do."""
     response: Response
-    machine = await asyncio.to_thread(scraper, request) if asks_for_metrics(request) else None
+    machine = await _roles(request).read(partial(scraper, request)) if asks_for_metrics(request) else None
     try:
         request.state.visitor = machine or await airflow(request).visitor(request)
     except SluiceError as error:
@@ -56,7 +57,7 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
         return response
     if request.state.visitor:
         try:
-            request.state.has_role = await asyncio.to_thread(_has_role, request)
+            request.state.has_role = await _has_role(request)
         except ConfigError as error:
             # It quotes lines of the configuration, and who may read these is not known without it.
             _log.error("the pages have no configuration: %s", error)
@@ -85,38 +86,53 @@ def airflow(request: Request) -> Airflow:
     return ours
 
 
+def _roles(request: Request) -> AskedRoles:
+    ours: AskedRoles = request.app.state.roles
+    return ours
+
+
 def visitor(request: Request) -> Visitor:
     """The person who asks."""
     who: Visitor = request.state.visitor
     return who
 
 
-def role(context: Context, who: Visitor) -> Role | None:
-    """The role of a person; None if they have none."""
-    if who is SCRAPER:
-        return Role.USER
-    pages = context.config.pages
-    if who.roles is None and context.config.airflow_decides and who.user not in pages.users:
-        return role_by_dags(lambda dag, right: who.may(context.config.dag_id(dag), right))
-    return role_of(who.user, who.roles or (), pages.roles, pages.users)
+def role(request: Request) -> Role | None:
+    """The role of the person who asks; None if they have none.
+
+    Raises:
+        TransientError: SLC-932, Airflow does not say so.
+    """
+    known: Role | SluiceError | None = request.state.role
+    if isinstance(known, SluiceError):
+        raise known
+    return known
 
 
-def _has_role(request: Request) -> bool:
-    """Whether the visitor has a role here, before a place is taken; if Airflow cannot tell, a route says why.
+async def _has_role(request: Request) -> bool:
+    """Learn the role of the visitor, before a place is taken; if Airflow cannot tell, a route says why.
 
     Raises:
         ConfigError: the configuration cannot be read.
     """
-    context = airflow(request).context()
-    try:
-        return role(context, visitor(request)) is not None
-    except SluiceError:
-        return True
+    roles, who = _roles(request), visitor(request)
+    config = (await roles.read(airflow(request).context)).config
+    if who is SCRAPER:
+        request.state.role = Role.USER
+    elif who.roles is None and config.airflow_decides and who.user not in config.pages.users:
+        try:
+            request.state.role = await roles.role(config, who)
+        except SluiceError as error:
+            request.state.role = error
+            return roles.had_role(who.user)
+    else:
+        request.state.role = role_of(who.user, who.roles or (), config.pages.roles, config.pages.users)
+    return request.state.role is not None
 
 
 def sees_values(request: Request) -> bool:
     """Whether the visitor may see keys and values of rows."""
-    theirs = role(airflow(request).context(), visitor(request))
+    theirs = role(request)
     return theirs is not None and Right.ADMINISTER in theirs.rights
 
 
@@ -128,9 +144,9 @@ def needs(right: Right) -> Any:
     """
 
     def allow(request: Request) -> None:
-        context, who = airflow(request).context(), visitor(request)
-        theirs = role(context, who)
+        who, theirs = visitor(request), role(request)
         if theirs is None or right not in theirs.rights:
+            context = airflow(request).context()
             asked = request.path_params
             what = f"{request.method} {request.url.path}"
             fact = f"{who.user} {f'is {theirs}' if theirs else 'has no role'} here, and may not {right}"

@@ -1,0 +1,77 @@
+"""The roles of people whom Airflow's auth manager decides about, which may be slow and answers several questions each.
+
+It is asked before a person has a place on the pages, so few are asked about at once. People who had a role at the last
+answer do not wait for strangers, nor for people who are new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from sluice.config.configuration import Config
+from sluice.model.access import Role, role_by_dags
+from sluice.pages.airflow import Visitor
+
+# An answer counts for so long, for everything that a person asks of the pages meanwhile.
+KEPT_S = 10.0
+# Who had a role, who had none, and who is new: so many threads for each of these.
+_THREADS = {True: 4, False: 1, None: 2}
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True)
+class _Answer:
+    config: Config
+    role: asyncio.Task[Role | None]
+
+
+class AskedRoles:
+    """The answers about people. Several requests of a person share one. All are of one event loop."""
+
+    def __init__(self, kept_s: float = KEPT_S) -> None:
+        self._kept_s = kept_s
+        self._answers: dict[str, _Answer] = {}
+        self._had_role: dict[str, bool] = {}
+        self._threads = {had_role: CapacityLimiter(most) for had_role, most in _THREADS.items()}
+        self._reading = CapacityLimiter(_THREADS[True])
+
+    async def read(self, reading: Callable[[], _Read]) -> _Read:
+        """Read something, such as the configuration, in a thread that none of these questions holds."""
+        return await run_sync(reading, limiter=self._reading)
+
+    async def role(self, config: Config, who: Visitor) -> Role | None:
+        """The role of a person; None if they have none. Raises TransientError SLC-932, Airflow does not say so."""
+        answer = self._answers.get(who.user)
+        if answer is None or answer.config is not config:
+            answer = _Answer(config, asyncio.create_task(self._ask(config, who)))
+            self._answers[who.user] = answer
+            answer.role.add_done_callback(lambda _: self._keep(who.user, answer))
+        # Others wait for the same answer, whoever gives up.
+        return await asyncio.shield(answer.role)
+
+    def had_role(self, user: str) -> bool:
+        """Whether a person had a role at the last answer."""
+        return self._had_role.get(user, False)
+
+    async def _ask(self, config: Config, who: Visitor) -> Role | None:
+        threads = self._threads[self._had_role.get(who.user)]
+        return await run_sync(role_by_dags, lambda dag, right: who.may(config.dag_id(dag), right), limiter=threads)
+
+    def _keep(self, user: str, answer: _Answer) -> None:
+        """Keep an answer for a while; a failure is none."""
+
+        def forget() -> None:
+            if self._answers.get(user) is answer:
+                del self._answers[user]
+
+        if answer.role.cancelled() or answer.role.exception():
+            forget()
+            return
+        self._had_role[user] = answer.role.result() is not None
+        asyncio.get_running_loop().call_later(self._kept_s, forget)
