@@ -52,9 +52,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def shown(home: Path) -> subprocess.CompletedProcess[str]:
-    """The demo, which stays up; its initial data is carried in files."""
-    return sluice("demo", "--files")
+def shown(home: Path, request: pytest.FixtureRequest) -> subprocess.CompletedProcess[str]:
+    """The demo, which stays up; with tests marked `full` its initial data is carried in files, which takes longer."""
+    every = any(item.get_closest_marker("full") for item in request.session.items)
+    return sluice("demo", *(["--files"] if every else []))
 
 
 @pytest.fixture(scope="session")
