@@ -33,6 +33,8 @@ from sluice.tls import VERIFYING, client_error, is_far
 PORT = 5432
 # A pooler may leave the severity V out, as servers before 9.6 do.
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" (?:V "[A-Z]+" )?C "([0-9A-Z]{5})"')
+# An older libpq, such as 15, writes a refusal down so.
+_UNREAD = b"\tUnknown message"
 _NO_PASSWORD = "28000"
 # With this one PgBouncer refuses whatever it refuses.
 _PROTOCOL = "08P01"
@@ -226,6 +228,8 @@ def refusal_sqlstate(error: psycopg.Error, how: Mapping[str, object]) -> str | N
         os.close(notes)
     # The last one: libpq may have asked again without TLS.
     states = _REFUSED.findall(output)
+    if not states and _UNREAD in output:
+        return _by_words(str(error))
     if states[-1:] == [_PROTOCOL.encode()]:
         return _by_words(str(error)) or _PROTOCOL
     return states[-1].decode() if states else None
@@ -237,8 +241,8 @@ def is_login_refused(state: str | None) -> bool:
 
 
 def _by_words(message: str) -> str | None:
-    """The SQLSTATE by the English text of a message, where libpq cannot trace (a Mac), or a pooler has but one."""
-    if re.search(r"authentication failed|pg_hba|role .* does not exist", message):
+    """The SQLSTATE by the English text of a message, where libpq cannot trace it, or a pooler has but one."""
+    if re.search(r"authentication failed|pg_hba|valid client certificate|role .* does not exist", message):
         return _NO_PASSWORD
     if "unsupported startup parameter" in message:
         return _PROTOCOL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import psycopg
 import pytest
 
 from sluice import connections, libpq
@@ -106,3 +107,10 @@ def test_a_bad_key_file_is_named(tmp_path, monkeypatch, content):
     with pytest.raises(ConfigError, match=r"SLC-012: .*seal.key") as caught:
         seal({})
     assert KEY_FILE_ENV in caught.value.hint
+
+
+def test_a_refusal_that_an_older_libpq_cannot_trace_is_known_by_its_words(monkeypatch):
+    monkeypatch.setattr(libpq, "_notices", lambda notes, conninfo: b"F\t57\tUnknown message: length is 57\n")
+    said = {"no pg_hba.conf entry for host": "28000", "sorry, too many clients already": None}
+    for words, state in said.items():
+        assert libpq.refusal_sqlstate(psycopg.OperationalError(f"FATAL:  {words}"), {}) == state
