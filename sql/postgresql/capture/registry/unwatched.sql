@@ -2,17 +2,19 @@
 -- ones that are not watched: what bears the name, if anything does; whether it has no column; whether a look of the
 -- publisher is to watch it; whether our role may; the watched table that it is a partition of. Wildcards are asked of
 -- tables without an entry alone. Without detection they take none that is made later, and never an unlogged one of which
--- the server's log tells nothing.
+-- the server's log tells nothing. Each step is done once, whatever is known of how large tables are: of new ones nothing is.
 WITH settings AS (
     SELECT coalesce(bool_or(detection), true) AS detection, coalesce(bool_or(by_log), false) AS by_log FROM {settings}
+), living AS MATERIALIZED (
+    SELECT relid, schemaname::text, relname::text AS tablename FROM ({eligible}) AS living
 ), matched AS MATERIALIZED (
-    SELECT living.schemaname::text, living.relname::text AS tablename
-    FROM ({eligible}) AS living
-    WHERE NOT EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = living.relid)
+    SELECT living.schemaname, living.tablename
+    FROM living
+    WHERE living.relid NOT IN (SELECT entry.relid::oid FROM {tables} AS entry WHERE entry.relid IS NOT NULL)
       AND EXISTS (
         SELECT FROM {wanted} AS entry
         WHERE entry.wildcard AND NOT entry.excluded AND entry.schemaname = living.schemaname
-          AND starts_with(living.relname::text, entry.tablename))
+          AND starts_with(living.tablename, entry.tablename))
 ), named AS (
     SELECT schemaname, tablename FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schemaname, tablename)
     UNION
@@ -25,7 +27,8 @@ WITH settings AS (
     FROM named
     LEFT JOIN pg_namespace AS namespace ON namespace.nspname = named.schemaname
     LEFT JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = named.tablename
-    WHERE NOT EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = class.oid)
+    WHERE class.oid IS NULL
+       OR class.oid NOT IN (SELECT entry.relid::oid FROM {tables} AS entry WHERE entry.relid IS NOT NULL)
 )
 SELECT relation.schemaname, relation.tablename, relation.relkind,
        NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation.oid AND a.attnum > 0 AND NOT a.attisdropped),
