@@ -156,6 +156,10 @@ class UnclassifiedError(SluiceError):
     """A database reports an error of a kind that has no code of ours: what it means depends on what was done."""
 
 
+class CommandRefused(SluiceError):
+    """A command of the master cannot be carried out on a slave."""
+
+
 class LogTrimmed(SluiceError):
     """The change log begins later than a slave's stream goes on: the slave has to be filled anew."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError, names
+from sluice.errors import AGAIN, CommandRefused, LogBehind, LogTrimmed, SluiceError, names
+from sluice.model.action import COMMANDS
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.shell import cancel, dispatcher, trigger, unpause, update
@@ -36,7 +37,8 @@ def for_drain(
     if isinstance(error, LogBehind):
         return
     if stuck and not isinstance(error, LogTrimmed):
-        error.hint = f"{error.hint}. Or, instead of fixing it, {_without(stuck, pair, said_by)}"
+        without = _without(stuck, pair, said_by, is_ddl=isinstance(error, CommandRefused))
+        error.hint = f"{error.hint}. Or, instead of fixing it, {without}"
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
     if isinstance(error, LogTrimmed):
         error.hint = f"{error.hint}. Type: {anew}"
@@ -93,16 +95,18 @@ def for_update(error: SluiceError, pair: Pair | None = None, **choices: object) 
     return error.hint.replace(AGAIN, f"its update is over{then}")
 
 
-def _without(stuck: BlockingTransaction, pair: Pair, fact: str) -> str:
+def _without(stuck: BlockingTransaction, pair: Pair, fact: str, *, is_ddl: bool) -> str:
     """The commands by which a slave goes on without what it does not take.
 
     Args:
         fact: of the error. Where the transaction is of several tables, it says which one has the trouble.
+        is_ddl: it is about a command, and may call its table as the slave does.
     """
     first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
     tables = list(dict.fromkeys(change.table for change in stuck.touched if change.table))
     if len(tables) > 1:
-        tables = [table for table in tables if names(fact, table)]
+        defined = {change.table for change in stuck.touched if is_ddl and not COMMANDS.isdisjoint(change.actions)}
+        tables = [table for table in tables if names(fact, table)] or [table for table in tables if table in defined]
     if len(tables) != 1:
         return first
     return f"{first}, `--skip {shlex.quote(tables[0])}` leaves that table out until the slave is filled anew"

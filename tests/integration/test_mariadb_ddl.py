@@ -13,6 +13,7 @@ from support.mariadb import ONE_SERVER, SERVERS
 
 from sluice.capture.grants import slave_grants
 from sluice.changelog.points import PointWait
+from sluice.commands.unblock import skip
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors import committed_ddl
@@ -281,6 +282,29 @@ def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, sla
             assert "GRANT ALTER ON" not in slave_grants(world.context, "zurich", silent=False)
         so(creates="apply", alters="apply", drops="apply", overwrite_tables=False, recreate_tables=False)
     assert world.verify() == {"zurich": 0}
+
+
+@ONE_SERVER
+def test_what_is_beyond_the_limits_of_the_slave_is_left_out_behind_its_intent(maria, slave_server):
+    made = ("public.t", "public.heap", "public.s", "public.k")
+    world = maria(DDL, list(made), slaves=("zurich",))
+    many = ", ".join(f"ADD c{number} int" for number in range(1017))
+    long = "ALTER TABLE k DROP CONSTRAINT k_pkey, ALTER v TYPE varchar(700), ALTER w TYPE varchar(700)"
+    for table, statement in (
+        ("t", f"ALTER TABLE t {many}"),
+        ("k", f"INSERT INTO s VALUES (2); {long}, ADD PRIMARY KEY (id, v, w); INSERT INTO s VALUES (3)"),
+    ):
+        world.master.execute(f"INSERT INTO heap VALUES (1); {statement}; INSERT INTO heap VALUES (1)")
+        world.publish()
+        with pytest.raises(SluiceError, match="SLC-140") as caught:
+            world.drain()
+        assert f"--skip public.{table}`" in str(caught.value)
+        world.let_leases_expire()
+        skip(world.context, world.pair("zurich"), f"public.{table}")
+        world.drain()
+        world.let_leases_expire()
+    assert world.verify() == {"zurich": 0}
+    assert slave_server.execute(f"SELECT count(*) FROM {world.infos['zurich'].database}.heap") == [(6,)]
 
 
 @ONE_SERVER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import oracledb
 
 from sluice import shell
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import CommandRefused, ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.errors import NO_RIGHT, code_of
@@ -25,7 +25,7 @@ def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
 
 def not_altered(table: TableName, why: str) -> SluiceError:
     """An ALTER of the master that Oracle cannot do to a table as it is."""
-    return SluiceError(
+    return CommandRefused(
         140,
         f"the master's ALTER of {table} cannot be carried out on Oracle: {why}",
         f"nothing of it was written. Do there by hand what the master did, which is then passed over; or drop {table} "

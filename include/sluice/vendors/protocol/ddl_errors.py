@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sluice.errors import AGAIN, SluiceError, TransientError, UnclassifiedError
+from sluice.errors import AGAIN, CommandRefused, SluiceError, TransientError, UnclassifiedError
 
 if TYPE_CHECKING:
     from sluice.model.names import TableName
@@ -47,7 +47,7 @@ def not_ours(error: ValueError) -> SluiceError:
 
 def failed(error: UnclassifiedError) -> SluiceError:
     """The server refuses a command, and says why."""
-    return SluiceError(
+    return CommandRefused(
         140,
         error.fact,
         "the slave waits in front of it: fix what is in its way there, or do there by hand what the master did, which "
@@ -71,7 +71,7 @@ def not_the_one(old: TableName, new: TableName) -> SluiceError:
 
 def unknown_values(table: TableName, why: str, then: str = "which is then passed over") -> SluiceError:
     """Rows that a slave has would have values that nobody knows."""
-    return SluiceError(
+    return CommandRefused(
         140,
         f"the master's ALTER of {table} cannot be carried out on the rows that the slave has: {why}",
         f"nothing of it was written; do there by hand what the master did, {then}; or drop the table there and let "
@@ -86,7 +86,7 @@ def session_ended(slave: str) -> TransientError:
 
 def no_table_here(name: TableName, kind: str) -> SluiceError:
     """What bears the name of a table is something else."""
-    return SluiceError(
+    return CommandRefused(
         140,
         f"the master drops a table that is {name} here, which is of the type {kind}",
         "nothing of it was written; drop it there by hand, or set `drops: ignore` for this replication",

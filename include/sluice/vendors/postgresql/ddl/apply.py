@@ -11,7 +11,7 @@ from psycopg import sql
 
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
-from sluice.errors import SluiceError, UnclassifiedError
+from sluice.errors import CommandRefused, UnclassifiedError
 from sluice.log import event
 from sluice.model.action import Existing
 from sluice.model.names import TableName
@@ -233,7 +233,7 @@ class _Defining:
         rows = relations.rows_of(self._connection, name)
         filled = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
         if part.fetchone() == (True,):
-            raise SluiceError(
+            raise CommandRefused(
                 140,
                 f"{name} is a partition on the slave, and a table of its own on the master from here on",
                 "take it from its table there: ALTER TABLE ... DETACH PARTITION; the slave goes on with it as it is",
