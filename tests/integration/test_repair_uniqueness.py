@@ -19,6 +19,8 @@ DDL = """
 CREATE TABLE two (id int PRIMARY KEY, u int NOT NULL UNIQUE, w int UNIQUE NULLS NOT DISTINCT, v text);
 CREATE TABLE excluded (id numeric PRIMARY KEY, u int, EXCLUDE USING btree (u WITH =));
 CREATE TABLE child (id int PRIMARY KEY, two int REFERENCES two);
+CREATE TABLE own (id int PRIMARY KEY, u int UNIQUE REFERENCES own);
+INSERT INTO own SELECT g, nullif(g - 1, 0) FROM generate_series(1, 20) AS g;
 INSERT INTO two SELECT g, g, nullif(g, 5), 'v' FROM generate_series(1, 1200) AS g;
 INSERT INTO excluded SELECT g, g FROM generate_series(1, 20) AS g;
 INSERT INTO child SELECT g, g FROM generate_series(1, 1200) AS g;
@@ -33,13 +35,18 @@ MORE = """
 DELETE FROM child WHERE two IN (5, 6);
 DELETE FROM two WHERE id IN (5, 6);
 INSERT INTO two VALUES (5000, 1195, -1, 'extra');
+UPDATE own SET u = NULL;
+DELETE FROM own WHERE id IN (3, 4, 5);
+UPDATE own SET u = 21 - id WHERE id < 15;
 UPDATE excluded SET u = NULL;
 UPDATE excluded SET id = id + 0.00, u = 21 - id;
 """
 
 
 def test_values_that_rows_took_from_each_other_come_back_and_a_row_in_the_way_is_named(updating):
-    world = updating(DDL, ["public.two", "public.excluded", "public.child"], renamed={}, slaves=["zurich"])
+    world = updating(
+        DDL, ["public.two", "public.excluded", "public.child", "public.own"], renamed={}, slaves=["zurich"]
+    )
     world.update()
     assert world.verify(initial=True) == {"zurich": 0}
     slave = world.reader("zurich")

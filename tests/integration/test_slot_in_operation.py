@@ -6,6 +6,7 @@ import re
 
 import pytest
 from support.waiting import until
+from support.weaker import weaker
 from support.world import SOURCE
 
 from sluice.errors import ConfigError, SluiceError
@@ -79,11 +80,12 @@ def test_of_transactions_that_commit_right_behind_each_other_each_is_published(w
 
 
 def test_what_others_write_is_not_kept_while_the_watched_tables_rest(world):
-    session = world.session()
-    session.execute("CREATE TABLE busy (v text)")
-    for _ in range(3):
-        session.execute("INSERT INTO busy SELECT repeat(md5(g::text), 30) FROM generate_series(1, 8000) AS g")
-        world.publish()
+    # Into a table that is not watched, and into another database.
+    for session in (world.session(), world.session("zurich")):
+        session.execute("CREATE TABLE busy (v text)")
+        for _ in range(3):
+            session.execute("INSERT INTO busy SELECT repeat(md5(g::text), 30) FROM generate_series(1, 8000) AS g")
+            world.publish()
     session.execute("CHECKPOINT")
 
     def kept():
@@ -147,9 +149,18 @@ def test_a_slot_that_is_advanced_to_what_is_published_lost_nothing(world):
     assert world.differences() == {}
 
 
-def test_tables_that_the_log_does_not_tell_are_named_before_the_server_is_made_fit(build, weak):
-    ddl = "CREATE TABLE t (id int PRIMARY KEY); CREATE UNLOGGED TABLE u (id int PRIMARY KEY)"
-    world = build(ddl, ["public.t"], elsewhere={"master": weak})
+@pytest.mark.full(but=["newest"])
+@pytest.mark.parametrize(
+    ("where", "made", "why"),
+    [
+        ("server", "UNLOGGED TABLE u (id int PRIMARY KEY)", "is unlogged"),
+        ("oldest", "TABLE u (id int PRIMARY KEY, g int GENERATED ALWAYS AS (id) STORED)", "has the generated column g"),
+    ],
+    ids=["newest", "oldest"],
+)
+def test_tables_that_the_log_does_not_tell_are_named_before_the_server_is_made_fit(build, request, where, made, why):
+    elsewhere = {"master": weaker(request.getfixturevalue(where))}
+    world = build(f"CREATE TABLE t (id int PRIMARY KEY); CREATE {made}", ["public.t"], elsewhere=elsewhere)
 
     def checked_with(*tables):
         by_log = {"capture": "log", "tables": {name: {} for name in tables}}
@@ -159,5 +170,5 @@ def test_tables_that_the_log_does_not_tell_are_named_before_the_server_is_made_f
         return found.text
 
     both = checked_with("public.t", "public.u")
-    assert re.match("SLC-400: .*lacks REPLICATION.*; SLC-477: public.u is unlogged", both)
+    assert re.match(f"SLC-400: .*lacks REPLICATION.*; SLC-477: public.u {why}", both)
     assert "SLC-477" not in checked_with("public.t")

@@ -267,3 +267,18 @@ def test_a_comparison_leaves_out_a_table_that_its_point_does_not_show_as_watched
             assert source.master.shape(snapshot, TableName("public", name)) is None
     source.close()
     assert named(stream(world)[0][1]["after"]) == "public.later"
+
+
+@pytest.mark.parametrize("capture", ["triggers", "log"])
+def test_an_unlogged_table_that_is_made_logged_has_all_its_rows_on_slaves_which_keep_them(build, capture):
+    """The server's log says nothing of it before."""
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", {"public.*": {}}, source={"capture": capture})
+    world.master.execute(
+        "CREATE UNLOGGED TABLE u (id int PRIMARY KEY, v text); INSERT INTO u VALUES (1, 'a'), (2, 'b')"
+    )
+    world.catch_up()
+    world.master.execute("ALTER TABLE u SET LOGGED; UPDATE u SET v = 'c' WHERE id = 1; INSERT INTO u VALUES (3, 'd')")
+    world.catch_up()
+    assert world.rows("zurich", "public.u") == world.rows("master", "public.u")
+    kept = "SELECT relpersistence FROM pg_class WHERE relname = 'u'"
+    assert world.reader("zurich").execute(kept).fetchone() == ("p",)

@@ -16,6 +16,11 @@ from sluice.connections import ConnectionInfo
 @pytest.fixture
 def weak(server: Any) -> Any:
     """The same server, whose new databases belong to roles that may neither make event triggers nor silence any."""
+    return weaker(server)
+
+
+def weaker(server: Any) -> Any:
+    """A server whose new databases belong to roles that are no superusers."""
     return SimpleNamespace(create_database=partial(server.create_database, superuser=False), connect=server.connect)
 
 
