@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from support.browser import fits, opened, shot
 from support.pages import REJECTED, token
-from support.world import SOURCE, result
+from support.world import SOURCE
 
 from sluice.changelog import points
 from sluice.model.progress import ComparisonProgress
@@ -36,8 +36,20 @@ def browser(pages_world, address, people):
     assert not faults, "\n".join(faults)
 
 
+@pytest.fixture
+def administer(job_module, pages_world):
+    """Does what the run that a button begins does; its result."""
+    job = job_module("administer")
+
+    def carry_out(*words: str):
+        options = job.parser().parse_args([f"--source={SOURCE}", "--slave=zurich", *words])
+        return job.call(pages_world.context, options)
+
+    return carry_out
+
+
 @pytest.mark.full
-def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit, tmp_path):
+def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit, administer, tmp_path):
     page, world, dialog = browser, pages_world, browser.get_by_role("dialog")
     another = replace(REJECTED, repl_key=42, old=None, new=["9"], action="I", conflict=RowConflict.DUPLICATE)
     rejected_changes.keep(world.context.store, world.pair("zurich"), [REJECTED, another])
@@ -60,8 +72,8 @@ def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit,
     expect(page.locator("#banner")).to_contain_text("rejected changes of zurich are being carried out")
     begun = people["admin"].ask("/api/v2/dags/administer/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
     assert (begun["rejected"], begun["numbers"]) == ("carry_out", [number])
-    done = world.job("administer", "--slave=zurich", "--rejected=carry_out", f"--numbers={number}", "--who=ada")
-    assert result(done) == {"carried_out": 1, "put_right": 1}
+    done = administer("--rejected=carry_out", f"--numbers={number}", "--who=ada")
+    assert done == {"carried_out": 1, "put_right": 1}
     assert world.reader("zurich").execute("SELECT id FROM t").fetchall() == [(8,)]
     assert "<b>INSERT</b>" in (seen := visit("eva").get(f"/rejected/{SOURCE}/zurich").text)
     assert (">9<" in seen, "···" in seen, "Drop" in seen) == (False, True, False)
@@ -73,8 +85,7 @@ def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit,
     dialog.get_by_role("button", name="Drop all").click()
     expect(page.locator("#banner")).to_contain_text("rejected changes of zurich are being dropped")
     last = people["admin"].ask("/api/v2/dags/administer/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
-    done = world.job("administer", "--slave=zurich", "--rejected=drop", f"--through={last['through']}", "--who=ada")
-    assert result(done) == {"forgotten": 1}
+    assert administer("--rejected=drop", f"--through={last['through']}", "--who=ada") == {"forgotten": 1}
     expect(page.get_by_text("1 change is kept")).to_be_visible()
     said = "SELECT actor, event FROM audit WHERE event LIKE 'rejected%' ORDER BY id"
     assert world.reader("control").execute(said).fetchall() == [
@@ -83,7 +94,9 @@ def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit,
     ]
 
 
-def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pages_world, people, visit, tmp_path):
+def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(
+    browser, pages_world, people, visit, administer, tmp_path
+):
     page, world, dialog = browser, pages_world, browser.get_by_role("dialog")
     # Each in a segment of its own; the page reads the first three.
     for number in range(1, 5):
@@ -109,7 +122,7 @@ def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pa
     page.get_by_role("button", name="Clear queue").click()
     dialog.get_by_role("button", name="Clear queue").click()
     expect(page.locator("#banner")).to_contain_text("the queue of zurich is being cleared")
-    assert result(world.job("administer", "--slave=zurich", "--clear-queue", "--who=admin")) == {"discarded": 4}
+    assert administer("--clear-queue", "--who=admin") == {"discarded": 4}
     expect(page.locator(".counts")).to_contain_text("INCONSISTENT")
     expect(page.get_by_role("button", name="Clear queue")).to_be_disabled()
     shot(page, tmp_path, "cleared")
@@ -117,7 +130,7 @@ def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pa
     expect(dialog).to_contain_text("Its tables there stay as they are")
     dialog.get_by_role("button", name="Remove", exact=True).click()
     expect(page.locator("#banner")).to_contain_text("is being removed")
-    assert result(world.job("administer", "--slave=zurich", "--remove=position", "--who=admin"))["dropped"]
+    assert administer("--remove=position", "--who=admin")["dropped"]
     expect(page.locator(".counts")).to_contain_text("UNCONFIGURED")
     page.goto("/sluice/")
     shot(page, tmp_path, "list")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import getpass
 import io
+import subprocess
+from contextlib import redirect_stdout, suppress
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.libpq import parameters
+from sluice_airflow import sealing
 
 CANARY = "canary-5f3a9c-password"
 
@@ -100,9 +104,28 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.fixture
+def handed_out_here(monkeypatch):
+    """Airflow's connections, sealed by this process: another one would do the same after seconds of imports."""
+
+    from airflow.exceptions import AirflowNotFoundException
+    from airflow.models import Connection
+
+    def ask(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        assert command[1:3] == ["-m", sealing.__name__], command
+        infos = {}
+        for conn_id in command[3:]:
+            # Airflow logs to where the command prints.
+            with suppress(AirflowNotFoundException), redirect_stdout(io.StringIO()):
+                infos[conn_id] = sealing.info(Connection.get_connection_from_secrets(conn_id))
+        return subprocess.CompletedProcess(command, 0, seal(infos), "")
+
+    monkeypatch.setattr("sluice.cli.context.subprocess", SimpleNamespace(run=ask))
+
+
 @pytest.mark.postgres
 def test_a_connection_is_stored_once_it_answers_and_stays_when_another_one_fails(
-    sluice, server, deployment, monkeypatch
+    sluice, server, deployment, handed_out_here, monkeypatch
 ):
     monkeypatch.delenv(SEALED_ENV)
     monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
