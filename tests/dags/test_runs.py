@@ -21,10 +21,19 @@ TERMINAL = "import sys; print('SLC-041: no', file=sys.stderr); sys.exit(3)"
 
 
 @pytest.fixture(scope="module")
-def database():
+def database(bag):
+    """Airflow's own, which has our DAGs: a run neither reads their files nor writes them down once more."""
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.dag_processing.dagbag import sync_bag_to_db
     from airflow.utils import db
 
     db.initdb()
+    DagBundlesManager().sync_bundles_to_db()
+    sync_bag_to_db(bag, "dags-folder", None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("airflow.dag_processing.dagbag.BundleDagBag", lambda **_: None)
+        patch.setattr("airflow.dag_processing.dagbag.sync_bag_to_db", lambda *_: None)
+        yield
 
 
 @pytest.fixture
