@@ -230,21 +230,21 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
 
 
 def test_a_table_that_is_watched_while_the_log_is_read_is_emptied_by_a_truncate_before_its_first_row(binlog):
-    world, master = binlog(DDL, ["keyed"], slaves=("zurich",), detect_ddl=False)
+    world, master = binlog(DDL, ["keyed"], slaves=("zurich",))
     master.execute("ALTER TABLE keyed ADD COLUMN more int")
     with closing(world.context.source(SOURCE)) as source:
         state = parts_of(source.capture._resources)["state"]
         epoch = int(master.server.execute(f"SELECT epoch FROM {state}")[0][0])
         with source.capture.sweep(epoch, None) as sweep:
-            assert not list(sweep.batches())
+            assert [batch["action"].to_pylist() for batch in sweep.batches()] == [["A"]]
             world.configure(lambda to: to["sources"][SOURCE]["tables"].update({f"{master.name}.heap": {}}))
             bootstrap(world.context, SOURCE)
     master.execute("TRUNCATE heap")
     world.publish()
     master.execute("TRUNCATE heap")
     world.publish()
-    assert [one["action"] for one in world.log()] == ["T", "T"]
-    assert len({one["repl_key"] for one in world.log()}) == 2
+    emptied = [one["repl_key"] for one in world.log() if one["action"] == "T"]
+    assert len(emptied) == len(set(emptied)) == 2
 
 
 REFUSED = {

@@ -170,7 +170,7 @@ def master_server(request, tmp_path_factory):
 def test_a_table_that_is_lost_stays_so_whatever_becomes_of_its_transaction(binlog, maria_server):
     tables = ["o", "p", "q"]
     ddl = [f"CREATE TABLE {one} (id int PRIMARY KEY, a int);\nINSERT INTO {one} VALUES (1, 1)" for one in tables]
-    world, master = binlog(";\n".join(ddl), tables, slaves=("zurich",), detect_ddl=False)
+    world, master = binlog(";\n".join(ddl), tables, slaves=("zurich",))
     undone = "CREATE TEMPORARY TABLE aside (a int); DROP TEMPORARY TABLE aside; ROLLBACK"
     with closing(maria_server.session()) as session, closing(maria_server.session()) as another:
         for statement in (

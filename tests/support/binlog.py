@@ -80,7 +80,6 @@ def binlog(
         *,
         into: str = "postgresql",
         update: bool = True,
-        detect_ddl: bool = True,
         **more: Any,
     ) -> tuple[UpdatingWorld, BinlogMaster]:
         world = updating("CREATE TABLE unused (id int PRIMARY KEY)", ["public.unused"], renamed={}, **more)
@@ -92,8 +91,6 @@ def binlog(
         def configured(settings: dict[str, Any]) -> None:
             watched = {f"{master.name}.{table}": {} for table in tables}
             settings["sources"][SOURCE].update(_SETTINGS, schema=master.name, tables=watched)
-            if not detect_ddl:
-                settings["sources"][SOURCE]["detect_ddl"] = False
             for name in world.slaves:
                 settings["slaves"][name]["schemas"] = {master.name: "public"}
                 if into == "mariadb":
@@ -102,8 +99,6 @@ def binlog(
                     settings["slaves"][name].update(
                         vendor="mariadb", schema=slave.database, schemas={master.name: slave.database}
                     )
-            for one in settings["replications"]:
-                one["statements"] = False
 
         world.configure(configured)
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
