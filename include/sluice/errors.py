@@ -172,6 +172,16 @@ class Unready(SluiceError):
     """A batch fails on its own; together with what follows in the log it may not."""
 
 
+class TooSlow(SluiceError):
+    """A statement writes changes of one table for too long; to try fewer of them takes as long again.
+
+    Attributes:
+        table: the slave's; None if that is not known.
+    """
+
+    table: object = None
+
+
 class KeyConflict(Unready):
     """A row of the slave bears a key that a batch needs; perhaps a later transaction frees it (R1)."""
 

@@ -181,26 +181,74 @@ def test_a_check_that_refuses_a_row_on_a_slave_alone_is_told_with_its_table_and_
     assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 1)
 
 
-def test_a_row_that_takes_too_long_on_a_slave_is_told_with_its_table_and_holds_up_no_other(world):
+# The mode, and how often a row is tried: one to one, as one of a batch, too.
+SLOW = {"batch": ("batch", 1), "one to one": ("one_to_one", 2)}
+
+
+@pytest.mark.parametrize(("mode", "tries"), SLOW.values(), ids=SLOW)
+def test_a_row_that_takes_too_long_on_a_slave_is_told_with_its_table_and_holds_up_no_other(world, mode, tries):
     slave = world.reader("zurich")
     slave.execute(
-        "CREATE FUNCTION slow(text) RETURNS boolean LANGUAGE sql AS 'SELECT pg_sleep(30) IS NOT NULL';"
+        "CREATE SEQUENCE tried; CREATE FUNCTION slow(text) RETURNS boolean LANGUAGE sql AS"
+        " $$SELECT nextval('public.tried') IS NOT NULL AND pg_sleep(30) IS NOT NULL$$;"
         "ALTER TABLE t ADD CHECK (slow(v))"
     )
     world.master.execute("INSERT INTO u VALUES (1)")
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    for number in range(8):
+        world.master.execute(f"INSERT INTO u VALUES (1{number})")
     world.publish()
-    world.infos["zurich"] = replace(world.infos["zurich"], extra={"write_timeout": "1"})
-    world.configure(lambda plain: None)
-    with pytest.raises(SluiceError, match=r"SLC-688: writing to public\.t: .*longer than 1 s") as caught:
+    world.infos["zurich"] = replace(world.infos["zurich"], extra={"write_timeout": "1+0.1"})
+    world.configure(lambda plain: plain["replications"][0].update(mode=mode))
+    with pytest.raises(SluiceError, match=r"SLC-688: writing to public\.t: .*longer than 1\.1 s") as caught:
         world.drain()
     assert "--skip public.t" in caught.value.hint
     assert world.position().ordinal == 1, "what stands before it is delivered"
+    assert slave.execute("SELECT last_value FROM tried").fetchone() == (tries,)
     skip(world.context, world.pair("zurich"), "public.t")
     world.master.execute("INSERT INTO u VALUES (2)")
     world.publish()
     world.drain()
-    assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 2)
+    assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 10)
+
+
+# A tenth of a second a row.
+SLOW_ROWS = {
+    "by a set": "ALTER TABLE t ADD CONSTRAINT slow CHECK (pg_sleep(0.1) IS NOT NULL)",
+    "one by one": """
+        ALTER TABLE t DROP CONSTRAINT slow;
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.1); RETURN NEW; END$$;
+        CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow();
+        ALTER TABLE t ENABLE ALWAYS TRIGGER slow
+    """,
+}
+
+
+def test_rows_of_a_batch_that_take_too_long_together_are_told_with_their_table(world):
+    world.master.execute("INSERT INTO t SELECT g, 'a' FROM generate_series(1, 15) AS g")
+    world.publish()
+    world.infos["zurich"] = replace(world.infos["zurich"], extra={"write_timeout": "1+0.01"})
+    world.configure(lambda plain: None)
+    for how, ddl in SLOW_ROWS.items():
+        world.reader("zurich").execute(ddl)
+        drain = world.drainer()
+        with pytest.raises(SluiceError, match=r"SLC-688: writing to public\.t: .*longer than 1\.\d+ s"):
+            drain.deliver()
+        assert (drain.stuck.ordinal, world.position().ordinal) == (1, 0), how
+
+
+@pytest.mark.full
+def test_a_row_that_is_refused_before_one_that_takes_too_long_is_told_first(world):
+    world.reader("zurich").execute("ALTER TABLE u ADD CHECK (id <> 2)")
+    world.reader("zurich").execute("ALTER TABLE t ADD CHECK (pg_sleep(30) IS NOT NULL)")
+    for table, row in (("u", "1"), ("u", "2"), ("u", "3"), ("t", "1, 'a'")):
+        world.master.execute(f"INSERT INTO {table} VALUES ({row})")
+    world.publish()
+    world.infos["zurich"] = replace(world.infos["zurich"], extra={"write_timeout": "1"})
+    world.configure(lambda plain: None)
+    with pytest.raises(SluiceError, match=r"SLC-072: .*stands in front of transaction 2 "):
+        world.drain()
+    assert world.position().ordinal == 1
 
 
 @pytest.mark.full

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.drain.isolate_failure import FailingTransaction, narrow
-from sluice.errors import KeyConflict, SluiceError, TransientError
+from sluice.errors import KeyConflict, SluiceError, TooSlow, TransientError
 
 FIRM, CONFLICT = SluiceError(39, "no", "fix it"), KeyConflict(72, "no", "fix it")
 
@@ -57,6 +57,7 @@ def test_a_key_that_nobody_frees_is_the_fault_of_who_needs_it():
     assert narrowed_to_the_end(500, spans(5, CONFLICT)) == (4, (5, CONFLICT))
 
 
-def test_what_passes_is_not_narrowed():
-    with pytest.raises(TransientError):
-        narrowed_to_the_end(9, spans(5, TransientError(30, "gone", "wait")))
+@pytest.mark.parametrize("kind", [TransientError, TooSlow])
+def test_what_passes_or_takes_too_long_is_not_narrowed(kind):
+    with pytest.raises(kind):
+        narrowed_to_the_end(9, spans(5, kind(30, "gone", "wait")))

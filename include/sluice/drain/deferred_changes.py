@@ -27,6 +27,7 @@ class DeferredEffect:
 
     Attributes:
         most: the bytes of changes that are netted at a time.
+        rows: the number of changes.
     """
 
     layout: Layout
@@ -34,6 +35,7 @@ class DeferredEffect:
     _kept: Spill
     _label: tuple[int, TableName]
     is_emptied: bool = False
+    rows: int = 0
 
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
         """The net effect, of some of the keys at a time if there is much."""
@@ -124,4 +126,5 @@ class DeferredChanges:
                 effect = run[name] = DeferredEffect(layouts[same[0]], at_once, self._kept, label)
             own = filter_rows(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
             effect.is_emptied = effect.is_emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
+            effect.rows += len(own)
             self._kept.add(label, own)

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Step
@@ -24,7 +25,7 @@ from sluice.drain.isolate_failure import FailingTransaction, describe, narrow
 from sluice.drain.pipeline import BatchPipeline
 from sluice.drain.prepare import BatchPreparation
 from sluice.drain.remove_transaction import WithoutTransaction, no_obstacle
-from sluice.errors import KeyConflict, LogBehind, SluiceError, TransientError, Unready
+from sluice.errors import KeyConflict, LogBehind, SluiceError, TooSlow, TransientError, Unready
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import TableName
 from sluice.model.position import Position
@@ -94,6 +95,7 @@ class Drain:
         self._left: Batch | None = None
         self._tried: list[int] = []
         self._refused: list[int] = []
+        self._slow: FailingTransaction | None = None
         self.position = Position(0, 0)
         self.stuck: BlockingTransaction | None = None
         self._read_snapshot = read_snapshot
@@ -144,12 +146,25 @@ class Drain:
         if not segments:
             return None
         crash_if_asked(CrashPoint.GATED)
+        if self._slow and rest == [self._slow.ordinal]:
+            raise self._describe(segments, self._slow)
+        try:
+            return self._deliver_some(segments, rest)
+        except TooSlow as error:
+            return self._deliver_before(error)
+
+    def _deliver_some(self, segments: list[Segment], rest: list[int]) -> Delivered:
+        """Deliver the next batch.
+
+        Args:
+            rest: transactions of one that failed, as far as they are not delivered.
+        """
         if rest and rest[-1] <= segments[-1].last_ordinal:
             return self._narrow(segments, rest)
         self._tried = self._refused = []
         try:
             delivered = self._deliver_next(segments)
-        except TransientError:
+        except (TransientError, TooSlow):
             raise
         except SluiceError:
             if not self._tried:
@@ -163,7 +178,7 @@ class Drain:
         if self._collected is None:
             try:
                 return self._apply_prepared(segments, partial(self._next, segments))
-            except TransientError:
+            except (TransientError, TooSlow):
                 raise
             except SluiceError:
                 # Again from the log, as one piece, which can be made wider, or narrower.
@@ -189,7 +204,7 @@ class Drain:
         """Apply one transaction, the first of these, part by part; it is too large to be replayed."""
         try:
             return self._apply_prepared(segments[:1], partial(_first, batches))
-        except TransientError:
+        except (TransientError, TooSlow):
             raise
         except SluiceError as error:
             return self._again(error)
@@ -204,17 +219,53 @@ class Drain:
 
     def _narrow(self, segments: list[Segment], rest: list[int]) -> Delivered:
         """Deliver a part of a batch that failed as a whole, or name the transaction that fails."""
-
-        def parts(ordinal: int) -> Iterator[Batch]:
-            return self._batches(segments, _ANY, _ANY, until=ordinal)
-
-        result = narrow(rest, lambda ordinal: self._apply_together(segments, parts(ordinal)))
+        result = narrow(rest, lambda ordinal: self._apply_together(segments, self._until(segments, ordinal)))
         if not isinstance(result, FailingTransaction):
             return result
-        all_ = (part.changes for part in parts(result.ordinal))
-        failing = (filter_rows(changes, pc.equal(changes["ordinal"], result.ordinal)) for changes in all_)
-        self.stuck = describe(failing, self._manifest.layouts)
-        raise result.error
+        raise self._describe(segments, result)
+
+    def _deliver_before(self, error: TooSlow) -> Delivered:
+        """Deliver what comes before the first change of a table that takes too long, or name its transaction.
+
+        Each try of fewer changes would take as long again.
+        """
+        self._left, segments = None, self._ahead()
+        ordinal = self._find_first(segments, error.table)
+        self._slow, self._refused = FailingTransaction(ordinal, error), [ordinal]
+        if ordinal == self.position.ordinal + 1:
+            raise self._describe(segments, self._slow)
+        try:
+            return self._apply_together(segments, self._until(segments, ordinal - 1))
+        except TransientError:
+            raise
+        except TooSlow as earlier:
+            return self._deliver_before(earlier)
+        except Unready:
+            # It needs what comes later.
+            raise self._describe(segments, self._slow) from None
+        except SluiceError:
+            self._slow, self._refused = None, self._tried or [ordinal]
+            return self._narrow(segments, self._refused)
+
+    def _find_first(self, segments: list[Segment], table: object) -> int:
+        """The first transaction of a table of the slave; the next one if none is."""
+        for batch in self._batches(segments, self._full_size, in_parts=True):
+            changes, layouts = self._pipeline.see(batch.changes, batch.ddl)
+            numbers = [number for number, layout in layouts.items() if layout.name == table]
+            own = filter_rows(changes, pc.is_in(changes["layout"], value_set=pa.array(numbers, pa.int64())))
+            if len(own):
+                return int(own["ordinal"][0].as_py())
+        return self.position.ordinal + 1
+
+    def _describe(self, segments: list[Segment], failing: FailingTransaction) -> SluiceError:
+        """Describe the transaction that fails as `stuck`; its error."""
+        read = (part.changes for part in self._until(segments, failing.ordinal))
+        own = (filter_rows(changes, pc.equal(changes["ordinal"], failing.ordinal)) for changes in read)
+        self.stuck = describe(own, self._manifest.layouts)
+        return failing.error
+
+    def _until(self, segments: list[Segment], ordinal: int) -> Iterator[Batch]:
+        return self._batches(segments, _ANY, _ANY, until=ordinal)
 
     def remove(self, ordinal: int) -> Delivered:
         """Move the slave past a transaction without applying it. Earlier ones that it lacks are applied.
@@ -230,7 +281,7 @@ class Drain:
             raise no_obstacle(self._slave.pair, ordinal)
         others = WithoutTransaction(self._pipeline.see, self._pipeline.views, self._manifest, ordinal)
         prepare = partial(self._pipeline.prepare, see=others.see)
-        ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
+        ahead = self._until(segments, ordinal)
         piece = BatchPreparation(prepare, self._slave.looks_through).together(ahead, [])
         end = Position(inside, ordinal)
         told = self._report(others.removed_changes())

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.changelog.schema import NO_LAYOUT
-from sluice.errors import SluiceError, TransientError, Unready
+from sluice.errors import SluiceError, TooSlow, TransientError, Unready
 from sluice.model.action import Action
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.model.layout import Layout
@@ -42,14 +42,14 @@ def narrow(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingTra
         alone, and together with later ones.
 
     Raises:
-        TransientError: what `apply` met.
+        TransientError, TooSlow: what `apply` met.
     """
     refused: dict[int, SluiceError] = {}
 
     def attempt(count: int) -> list[T]:
         try:
             return [apply(ordinals[count - 1])]
-        except TransientError:
+        except (TransientError, TooSlow):
             raise
         except SluiceError as error:
             refused[count] = error

@@ -24,6 +24,10 @@ class Effect(Protocol):
     def is_emptied(self) -> bool:
         """Whether the table is emptied first (TRUNCATE)."""
 
+    @property
+    def rows(self) -> int:
+        """The number of changes."""
+
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
         """The net effect in parts with disjoint keys, each with the changes that its indices refer to."""
 
@@ -47,6 +51,11 @@ class Netted:
     def is_emptied(self) -> bool:
         """Whether the table is emptied first (TRUNCATE)."""
         return self.net.emptied
+
+    @property
+    def rows(self) -> int:
+        """The number of changes."""
+        return len(self.table)
 
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
         """The net effect, in one part."""

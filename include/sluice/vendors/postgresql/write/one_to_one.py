@@ -48,6 +48,7 @@ class OneToOne:
     def __init__(self, connection: Connection, writer: TableWriter, position: sql.Composable) -> None:
         self._connection = connection
         self._writer = writer
+        self._refused: Position | None = None
         self._advance = prepare(connection, b"sluice_advance", composed("write/replay_advance", position=position))
         guard = composed("write/replay_guard", stamps=composed("write/stamps", tables=sql.SQL("$1::oid[]")))
         self._guard = prepare(connection, b"sluice_guard", guard)
@@ -69,11 +70,16 @@ class OneToOne:
         Raises:
             psycopg.errors.DivisionByZero: the position is not where it should be, or epoch or session are not ours.
         """
+        if begin == self._refused:
+            return Replayed(begin)
         tables = self._opened(changes, layouts)
         held: dict[frozenset[int], tuple[bytes, Sent]] = {}
         passed, mark = [begin], mark_of(self._connection).encode()
         until = time.monotonic() + _PATIENCE_S
-        generic = kept(self._connection, plan_cache_mode="force_generic_plan", enable_seqscan="off")
+        # What takes too long is tried again as a batch, which says so with its table.
+        limit = self._writer.limits.limit.as_text(1)
+        plans = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
+        generic = kept(self._connection, **plans, statement_timeout=limit)
         with generic, Pipeline(self._connection, coded=self._writer.stages.coded) as pipeline:
             for group in groups(changes, collected):
                 if pipeline.failed or not _can_be(group, tables) or time.monotonic() > until:
@@ -101,6 +107,8 @@ class OneToOne:
                     passed.append(end)
         if pipeline.failed and pipeline.failed[1] is self._advance:
             pipeline.expect_done()
+        # It would take as long again.
+        self._refused = passed[pipeline.synced] if pipeline.failed else None
         return Replayed(passed[pipeline.synced], pipeline.tolerated)
 
     def _opened(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, _Opened]:

@@ -6,6 +6,7 @@ that as many rows change as did there. The end is that of a net effect, and so i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
@@ -21,6 +22,7 @@ from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Prepared, Sent
 from sluice.vendors.postgresql.write.staging import StagedTable
+from sluice.vendors.postgresql.write.statement_limit import StatementLimit, too_slow
 
 _REJECTING = (ConflictAction.STOP, ConflictAction.RECORD)
 
@@ -208,18 +210,26 @@ def replay(
     *,
     replace: bool,
     coded: bool,
+    limit: StatementLimit,
 ) -> tuple[Tolerated, list[tuple[RowConflict, RowChange]]]:
     """Write changes of one table within the session's transaction.
 
     Args:
         coded: see `Pipeline`.
+        limit: of all these changes together, as of a statement that writes them.
 
     Returns:
         which rows were not as expected; the changes that were rejected for it.
+
+    Raises:
+        TooSlow: SLC-688, they take too long.
     """
+    begun, rows = time.monotonic(), 0
     with translated(f"writing to {prepared.target.name}"):
         with Pipeline(connection, coded=coded) as pipeline:
-            for change in changes:
+            for rows, change in enumerate(changes, 1):
+                if limit.is_over(begun, rows):
+                    break
                 for statement in prepared.statements(change, replace=replace):
                     pipeline.send(statement)
             pipeline.sync()
@@ -230,6 +240,8 @@ def replay(
             if prepared.target.searched and not error.diag.context:
                 raise _ambiguous(prepared.target) from error
             raise
+    if limit.is_over(begun, rows):
+        raise too_slow(f"writing to {prepared.target.name}: {rows} rows one by one", limit.seconds(rows))
     return pipeline.tolerated, pipeline.rejected
 
 

@@ -31,7 +31,7 @@ from sluice.vendors.postgresql.write import merge
 from sluice.vendors.postgresql.write.merge import StagedCounts
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, replay
 from sluice.vendors.postgresql.write.staging import StagedTable, Stages
-from sluice.vendors.postgresql.write.statement_limit import limit_of, limit_statements
+from sluice.vendors.postgresql.write.statement_limit import TableLimits, limit_of
 
 _PLAIN = WritePolicy()
 # What an index or an exclusion constraint says of values that another row has.
@@ -55,10 +55,14 @@ class _Part:
 
 
 class TableWriter:
-    """The tables of a slave, as one session writes them."""
+    """The tables of a slave, as one session writes them.
+
+    Attributes:
+        limits: how long statements may take.
+    """
 
     def __init__(self, connection: Connection, mapper: Mapper, info: ConnectionInfo) -> None:
-        self._limit_s = limit_of(info)
+        self.limits = TableLimits(connection, limit_of(info))
         self.stages = Stages(connection, mapper)
         self._connection = connection
         self._prepared: dict[str, PreparedStatements] = {}
@@ -88,10 +92,10 @@ class TableWriter:
 
         Raises:
             KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
-            SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected; SLC-688,
-                a statement takes too long.
+            SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected.
+            TooSlow: SLC-688, a statement takes too long.
         """
-        with limit_statements(self._connection, self._limit_s):
+        with self.limits.hold(max((effect.rows for effect in run), default=0)):
             return self._write(run, policies, first=first)
 
     def _write(self, run: Run, policies: WritePolicies, *, first: bool) -> Tolerated:
@@ -117,6 +121,7 @@ class TableWriter:
         except SluiceError as error:
             if not isinstance(error.__cause__, TAKEN):
                 raise
+        self.limits.begin_again()
         try:
             with self._connection.transaction():
                 return self._written(order, policies, anew=True)
@@ -133,6 +138,7 @@ class TableWriter:
             target, staged = part.target, part.staged
             if part.by_row:
                 continue
+            self.limits.begin_table(target.name, part.effect.rows)
             if part.effect.is_emptied:
                 merge.empty(session, target)
             if target.key:
@@ -143,6 +149,7 @@ class TableWriter:
                 tolerated += Tolerated() if part.effect.is_emptied else unexpected
         for part in order:
             target, staged = part.target, part.staged
+            self.limits.begin_table(target.name, part.effect.rows)
             if part.by_row:
                 tolerated += self._replayed(part, policies, anew=anew)
             elif not target.key:
@@ -164,6 +171,7 @@ class TableWriter:
             changes,
             replace=anew,
             coded=self.stages.coded,
+            limit=self.limits.limit,
         )
         rejected = [_rejected(part.effect.layout, conflict, change) for conflict, change in found]
         for (conflict, _), one in zip(found, rejected, strict=True):
