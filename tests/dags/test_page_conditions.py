@@ -147,11 +147,11 @@ def test_a_person_sees_that_a_slave_is_not_well_and_what_to_do(made, address, pe
         shot(page, tmp_path, "list")
         slaves = page.locator("table.replications tbody tr")
         expect(slaves.first).to_contain_text("zurich")
-        for shown in ((2 if both else 1), 2):
+        for shown, chosen in (((2 if both else 1), str(condition)), (2, "")):
             # Once for these alone, and once for all again.
             page.get_by_role("link", name=f"{2 if both else 1} {condition}").click()
+            expect(page.get_by_label("Status")).to_have_value(chosen)
             expect(slaves).to_have_count(shown)
-        expect(page.get_by_label("Status")).to_have_value("")
         page.goto(f"/sluice/replications/{SOURCE}/zurich")
         head = page.get_by_role("banner").or_(page.locator("header.top"))
         expect(head.get_by_text(str(condition), exact=True)).to_have_count(0 if well else 1)
