@@ -29,7 +29,8 @@ CALL = 3
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory) -> RuntimePaths:
-    made = RuntimePaths(tmp_path_factory.mktemp("home"))
+    # Spark reads its options as words.
+    made = RuntimePaths(tmp_path_factory.mktemp("a home"))
     made.make()
     spark_connect.make_token(made)
     return made
