@@ -86,6 +86,17 @@ def test_where_event_triggers_are_switched_off_one_table_is_left_out_and_check_t
 
 
 @pytest.mark.full
+def test_a_table_that_gets_a_column_which_the_log_does_not_tell_is_left_out_alone(build):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)"
+    world = build(ddl, ["public.t", "public.u"], source={"capture": "log"})
+    world.master.execute("ALTER TABLE t ADD n int GENERATED ALWAYS AS (id * 2) VIRTUAL")
+    world.master.execute("INSERT INTO t VALUES (1); INSERT INTO u VALUES (1)")
+    world.catch_up()
+    assert world.left_out() == {"public.t"}
+    assert world.rows("zurich", "public.u") == world.rows("master", "public.u")
+
+
+@pytest.mark.full
 def test_a_table_whose_columns_changed_unseen_is_filled_again_by_itself(updating):
     ddl = "CREATE TABLE t (id int PRIMARY KEY, w text); CREATE TABLE u (id int PRIMARY KEY)"
     world = updating(ddl, {"public.*": {}}, {}, slaves=("zurich",))
