@@ -34,11 +34,11 @@ pytestmark = [pytest.mark.postgres]
 
 DDL = """
 CREATE TABLE keyed (id int PRIMARY KEY, note varchar(50), amount decimal(9,2), at timestamp(3) NULL);
-CREATE TABLE pairs (a int, b varchar(20), n int NOT NULL, PRIMARY KEY (a, b)); CREATE TABLE heap (a int, b text);
+CREATE TABLE pairs (a int, b varchar(20), n int NOT NULL, PRIMARY KEY (a, b));
+CREATE TABLE heap (a int, b text);
 INSERT INTO keyed SELECT seq, CONCAT('note ', seq), seq / 8, '2024-01-01 12:00:00.5' FROM seq_1_to_300;
 INSERT INTO pairs SELECT seq % 7, seq, seq FROM seq_1_to_100;
-INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100
-"""
+INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100"""
 TABLES = ["keyed", "pairs", "heap"]
 PART = ["BEGIN", "SAVEPOINT S", "INSERT slow SET a = 1", "INSERT heap SET a = 1", "ROLLBACK TO s", "COMMIT"]
 # The job of the DAG without Spark, which takes long to start.
