@@ -187,4 +187,7 @@ def _digest(name: str) -> str:
 
 
 def _quote(part: str) -> str:
-    return f'"{part}"' if "." in part or '"' in part else part
+    """A part of a name, as `sluice.model.watched.split_name` reads it."""
+    if "." in part or '"' in part or part != part.strip():
+        return '"{}"'.format(part.replace('"', '""'))
+    return part
