@@ -6,6 +6,7 @@ An error says them by `sluice.errors.sanitize`, and a page by `visible`: its tem
 from __future__ import annotations
 
 import html
+import json
 import re
 import sys
 from typing import TextIO
@@ -83,6 +84,11 @@ def in_slack(text: str) -> str:
     # Slack knows no escaped quotes.
     shown = html.escape(visible(text), quote=False).replace("```", "\\x60\\x60\\x60")
     return f"```\n{shown}\n```"
+
+
+def in_json(value: object) -> str:
+    """JSON of the same value, in which nothing hides or rearranges what stands around it."""
+    return _HIDING.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(value, ensure_ascii=False))
 
 
 def in_csv(cell: str) -> str:

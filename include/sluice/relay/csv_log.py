@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
-import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,7 @@ from sluice.config.relay import CsvLog
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.outside_text import in_csv
+from sluice.outside_text import in_csv, in_json
 from sluice.relay.log_reader import LogSlice, trimmed_log_error
 from sluice.relay.payloads import EventKind, RelayEvent
 from sluice.storage import private_files
@@ -113,7 +112,7 @@ def _images(change: RelayEvent) -> tuple[str, str]:
     after = (
         {} if change.kind is EventKind.DELETE else {column.name: _as_text(column.after) for column in change.columns}
     )
-    return json.dumps(before, ensure_ascii=False), json.dumps(after, ensure_ascii=False)
+    return in_json(before), in_json(after)
 
 
 def _as_text(value: str) -> str:
