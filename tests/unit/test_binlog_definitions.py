@@ -137,9 +137,6 @@ def test_a_statement_that_is_not_understood_with_certainty_is_refused(text):
 
 
 def test_quotes_are_read_by_the_mode_of_the_session():
-    text = 'ALTER TABLE a COMMENT "x\\" , RENAME TO c -- "'
-    assert list(understood_as(text).tables) == ALTERED
-    assert list(understood_as(text, 1 << 20).tables) == [(A, Does.GONE), (C, Does.REPLACED)]
     assert list(understood_as('TRUNCATE "a"', 1 << 2).tables) == EMPTIED
     for query in (Query("d", b'TRUNCATE "a"', 0), Query("d", b'TRUNCATE "a"', None)):
         with pytest.raises(NotUnderstood):

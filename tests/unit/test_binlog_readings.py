@@ -134,3 +134,46 @@ def test_what_the_server_writes_about_transactions_is_in_utf_8_whatever_the_clie
     assert is_about_a_transaction(query)
     found = understood(query, Latin)
     assert (found.bound, found.savepoint) == (bound, "\u00e9" if "\u00e9".encode() in raw else found.savepoint)
+
+
+HIDDEN = rb"SET STATEMENT max_statement_time = 0 + '\' FOR TRUNCATE TABLE %s -- ' FOR %s"
+
+
+@pytest.mark.parametrize("mode", [0, 1 << 20], ids=["backslashes escape", "backslashes do not"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        # A prepared statement, or one of a routine, was read under another sql_mode than the log has.
+        HIDDEN % (b"own.z", b"DROP DATABASE d"),
+        HIDDEN % (b"own.z", b"DROP TABLE d.a"),
+        HIDDEN % (b"d.a", b"TRUNCATE own.z"),
+        rb"ALTER TABLE own.z COMMENT '\', RENAME TO d.a -- '",
+        # So a sign of gbk may hold the backslash.
+        b"SET STATEMENT max_statement_time = 0 + '\xbf\\' FOR TRUNCATE TABLE d.a -- ' FOR TRUNCATE own.z",
+        "ALTER TABLE `\u4e2d` ADD b int, COMMENT '` -- x'".encode(),
+    ],
+)
+def test_what_two_readings_say_otherwise_is_carried_out_by_neither(raw, mode):
+    for collation in (8, 45):
+        query = Query("own", raw, mode, collation)
+        with pytest.raises(NotUnderstood):
+            understood(query, Latin)
+
+
+def test_of_two_readings_both_tables_are_meant():
+    query = Query("own", HIDDEN % (b"own.z", b"TRUNCATE d.a"), 0, 45)
+    assert may_name(query, Latin, {A, TableName("own", "z"), TableName("d", "b")}) == {A, TableName("own", "z")}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        rb"ALTER TABLE d.a COMMENT 'it\'s', ADD b text DEFAULT 'C:\\x'",
+        rb"ALTER TABLE d.a COMMENT 'one\'s and two\'s' , ADD b int",
+        b'ALTER TABLE d.a ADD b text COMMENT "a text"',
+        "ALTER TABLE d.a ADD `\u8ba2\u5355` int COMMENT '\u4e2d'".encode(),
+        "ALTER TABLE d.a ADD `caf\u00e9` int".encode(),
+    ],
+)
+def test_ordinary_texts_have_one_reading(raw):
+    assert understood(Query("d", raw, 0, 45), Latin).tables == ALTERED

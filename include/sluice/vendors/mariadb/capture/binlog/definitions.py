@@ -83,7 +83,9 @@ class Definition:
 
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     """What a statement makes of tables. Raises NotUnderstood, that is not certain."""
-    first, *others = (_definition(query, tokens) for tokens in readings(query, charsets))
+    # Without a mode quotes are not read at all.
+    modes = modes_of(query) if query.mode is not None else ()
+    first, *others = (_definition(query, tokens) for tokens in readings(query, charsets, modes))
     if any(other != first for other in others):
         raise NotUnderstood(_NOT_ONE_NAME)
     is_certain = all(is_text(word.text) for word in first.rest or () if word.is_name)

@@ -99,9 +99,14 @@ def keeps_zeros(query: Query) -> bool:
 
 def modes_of(query: Query) -> list[int]:
     """Each `sql_mode` under which the quotes of a statement may have been read."""
-    if query.mode is not None and b"SQL_MODE" not in query.raw.upper():
-        return [query.mode]
     mode = query.mode or 0
+    if query.mode is not None and b"SQL_MODE" not in query.raw.upper():
+        # A prepared statement and a routine were read under the mode of then, and the log has the mode of now. Where a
+        # text ends hangs on that if there is a backslash.
+        if b"\\" not in query.raw:
+            return [mode]
+        if b'"' not in query.raw:
+            return [mode, mode ^ _NO_BACKSLASH]
     return [mode ^ ansi ^ backslash for ansi in (0, _ANSI_QUOTES) for backslash in (0, _NO_BACKSLASH)]
 
 
@@ -204,12 +209,22 @@ def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, 
         unicode = []
     known = None if is_swedish or query.collation is None else charsets()
     if known and unicode and known.name(query.collation) in _UNICODE:
-        return unicode
+        return [*unicode, *_of_two_bytes(raw)]
     decode = known.decoder(query.collation) if known and known.width(query.collation) == 1 else None
     if decode:
-        return [(decode(raw), False), *unicode]
+        return [(decode(raw), False), *unicode, *_of_two_bytes(raw)]
     signs = [*_SIGNS, _LETTERS_OF_SWE7] if is_swedish else _SIGNS
     return [*((sign.sub(_halves, raw.decode("latin1")), False) for sign in signs), *unicode]
+
+
+def _of_two_bytes(raw: bytes) -> list[tuple[str, bool]]:
+    """Texts in which a sign of two bytes holds a quote or a backslash.
+
+    A prepared statement was read in the character set of then, and the log has the one of now.
+    """
+    text = raw.decode("latin1")
+    holding = [sign for sign in _SIGNS if any(each[0][-1] in "`\\" for each in sign.finditer(text))]
+    return [(sign.sub(_halves, text), False) for sign in holding]
 
 
 def _halves(sign: re.Match[str]) -> str:
