@@ -87,5 +87,5 @@ def test_the_smallest_remedy_that_helps_is_named(tables, initial, named, silent)
 
 
 def test_rows_that_differ_in_computed_columns_alone_are_told_from_others():
-    assert COMPUTED.only_in({"note": "said"}) == ("said",)
-    assert COMPUTED.only_in({"other": "said"}) == replace(COMPUTED, missing=1).only_in({"note": "said"}) == ()
+    assert COMPUTED.only_in({"note": "said"}) == ["said"]
+    assert COMPUTED.only_in({"other": "said"}) == replace(COMPUTED, missing=1).only_in({"note": "said"}) == []

@@ -99,7 +99,7 @@ class Difference:
     columns: list[str] = field(default_factory=list)
     bound: SampleBound | None = None
     points: list[ComparedPoint] = field(default_factory=list)
-    computed: Sequence[str] = ()
+    computed: list[str] = field(default_factory=list)
 
     @property
     def different(self) -> int:
@@ -121,7 +121,7 @@ class Difference:
         """The share of both sides' data that was sent to a comparing task."""
         return min(1.0, self.moved / self.size) if self.size else 0.0
 
-    def only_in(self, columns: Mapping[str, str]) -> tuple[str, ...]:
+    def only_in(self, columns: Mapping[str, str]) -> list[str]:
         """The new names of the columns in which rows differ, if that is in these alone; empty otherwise.
 
         Args:
@@ -129,8 +129,8 @@ class Difference:
         """
         differing = {name for row in self.rows for name in row.columns}
         if self.missing or self.extra or not differing <= columns.keys():
-            return ()
-        return tuple(sorted(columns[name] for name in differing))
+            return []
+        return sorted(columns[name] for name in differing)
 
     def count_extra_as_own(self) -> Difference:
         """Count rows that only the slave has as its own, not as different."""
