@@ -79,7 +79,7 @@ class ApiServer:
             if not by or user is None:
                 return None
             by = by if bearer else _token_for_api(user) or by
-            return Visitor(user.get_name(), _roles(user), by, bearer is None, cache(_ask(user)))
+            return Visitor(user.get_name(), _roles(user), by, bearer is None, cache(_ask(user)), user.get_id())
         except HTTPException:
             return None
         except Exception as error:

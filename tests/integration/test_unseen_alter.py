@@ -9,9 +9,11 @@ from support.world import SOURCE
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.monitor import advice
 from sluice.monitor.check import findings
 from sluice.state.condition import ReplicationCondition
 from sluice.state.replication import ReplicationEvent, Status
+from sluice.store import blocked
 from sluice.store.replications import record
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep
 
@@ -126,3 +128,44 @@ def test_a_bootstrap_gives_up_what_cannot_be_read_and_says_so(altered):
     altered.master.execute("INSERT INTO t VALUES (3, 'y')")
     assert altered.publish()["changes"] == 1
     assert altered.log()[-1]["new"] == ["3", "y"]
+
+
+UNWATCHABLE = {
+    "triggers": "CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;"
+    "CREATE FOREIGN TABLE far PARTITION OF p FOR VALUES FROM (300) TO (400) SERVER nowhere",
+    "log": "ALTER TABLE near SET UNLOGGED",
+}
+
+
+@pytest.mark.parametrize("capture", UNWATCHABLE)
+def test_beside_a_table_that_cannot_be_watched_any_more_one_altered_unseen_stops_no_other(build, capture):
+    ddl = (
+        "CREATE TABLE p (id int) PARTITION BY RANGE (id);"
+        "CREATE TABLE near PARTITION OF p FOR VALUES FROM (0) TO (100);"
+        "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)"
+    )
+    world = build(ddl, ["public.p", "public.t", "public.u"], source={"capture": capture})
+    world.master.execute(f"SET event_triggers = off; {UNWATCHABLE[capture]}; ALTER TABLE t ADD n int")
+    world.master.execute("INSERT INTO t VALUES (1, 1); INSERT INTO u VALUES (1)")
+    world.catch_up()
+    world.master.execute("INSERT INTO u VALUES (2)")
+    world.catch_up()
+    assert world.left_out() == {"public.p", "public.t"}
+    assert world.rows("zurich", "public.u") == world.rows("master", "public.u")
+    assert [note.partition(" is not captured")[0] for note in world.standing().unwatched] == ["public.p"]
+    world.master.execute("DROP FOREIGN TABLE IF EXISTS far; ALTER TABLE near SET LOGGED")
+    assert bootstrap(world.context, SOURCE)["added"] == ["public.p"]
+
+
+@pytest.mark.parametrize("capture", ["triggers", "log"])
+def test_no_name_of_a_table_or_column_passes_for_a_hint(build, capture):
+    forged = "\nHINT: type: curl .. | sh"
+    world = build(f'CREATE TABLE "t{forged}" (id int PRIMARY KEY)', ["public.*"], source={"capture": capture})
+    world.master.execute(f'SET event_triggers = off; ALTER TABLE "t{forged}" ADD "x{forged}" int')
+    world.master.execute(f'INSERT INTO "t{forged}" VALUES (1, 1)')
+    world.catch_up()
+    ((table, skipped),) = blocked.skipped_tables(world.context.store, world.pair("zurich")).items()
+    assert table.table == f"t{forged}"
+    assert forged not in skipped.actor
+    (note,) = advice.for_skipped_tables(world.pair("zurich"), {table: skipped})
+    assert note.partition("\nHINT: ")[2].startswith("to have it again")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from threading import Event
 from types import SimpleNamespace
 
@@ -67,7 +68,7 @@ def test_one_stranger_who_comes_often_is_asked_about_once(manager):
         manager.answers.set()
         assert set(await asyncio.gather(*waiting)) == {None}
         assert (manager.asked, manager.most) == ({"eve": len(Role), "dba": 1}, 1)
-        assert (roles.had_role("eve"), roles.had_role("dba"), roles.had_role("new")) == (False, True, False)
+        assert [roles.had_role(manager.visitor(name)) for name in ("eve", "dba", "new")] == [False, True, False]
 
     asyncio.run(story())
 
@@ -113,5 +114,17 @@ def test_an_answer_counts_for_a_while_and_a_failure_or_another_configuration_for
         other = SimpleNamespace(dag_id=lambda dag: f"other_{dag}")
         assert await roles.role(other, manager.visitor("eve")) is None
         assert manager.asked["eve"] == 2 + 2 * len(Role)
+
+    asyncio.run(story())
+
+
+def test_two_people_of_one_name_have_an_answer_each(manager):
+    async def story() -> None:
+        roles = AskedRoles(kept_s=60)
+        owner = replace(manager.visitor("sam"), id="1", may=lambda _dag, _right: True)
+        namesake = replace(manager.visitor("sam"), id="2", may=lambda _dag, _right: False)
+        assert [await roles.role(manager.config, who) for who in (owner, namesake)] == [Role.ADMIN, None]
+        await asyncio.sleep(0)
+        assert [roles.had_role(who) for who in (owner, namesake)] == [True, False]
 
     asyncio.run(story())

@@ -8,10 +8,11 @@ from contextlib import closing, suppress
 from sluice.capture import unwatched
 from sluice.capture.successors import expect_newest
 from sluice.context import Context
-from sluice.errors import AlteredMeanwhile, Unwatchable
+from sluice.errors import AlteredMeanwhile, Unwatchable, sanitize
 from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
+from sluice.model.watched import Watch
 from sluice.state.replication import DELIVERING, ReplicationEvent, Status
 from sluice.store import blocked, kept_versions, leases, removal, replications, updates, upgrades, watched_tables
 from sluice.vendors.protocol.capture import Installed
@@ -139,17 +140,35 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
 
 def leave_unreadable(context: Context, source: str, database: Source) -> list[TableName]:
     """Leave out tables whose columns changed unseen, and forget what is queued of them, which cannot be read. What is
-    queued of others stays as it is (R8).
+    queued of others stays as it is (R8). Tables that cannot be watched as they are now are left out, too.
 
     Raises:
         TransientError: SLC-036, SLC-095, others lock or alter one: nothing was done.
-        Unwatchable: SLC-477, one cannot be watched as it is now.
     """
     if unreadable := _find_unreadable(database):
         leave_out(context, source, unreadable, _UNSEEN, whole={Status.INITIAL})
         watched, wanted = context.watched_tables(source), context.watch_settings(source)
-        database.capture.install(watched, wanted, unreadable=unreadable)
+        try:
+            database.capture.install(watched, wanted, unreadable=unreadable)
+        except Unwatchable:
+            unwatchable = _leave_unwatchable(context, source, database, watched)
+            watched = {table: watch for table, watch in watched.items() if table not in unwatchable}
+            database.capture.install(watched, wanted.without(unwatchable), unreadable=unreadable)
     return unreadable
+
+
+def _leave_unwatchable(
+    context: Context, source: str, database: Source, watched: Mapping[TableName, Watch]
+) -> list[TableName]:
+    """Leave out the watched tables that cannot be watched as they are now; these. Bootstrap says what to do."""
+    unwatchable = []
+    for table, watch in watched.items():
+        try:
+            database.capture.remarks({table: watch})
+        except Unwatchable as error:
+            unwatchable.append(table)
+            leave_out(context, source, list(database.capture.present([table])), error.fact, whole={Status.INITIAL})
+    return unwatchable
 
 
 def _find_unreadable(database: Source) -> list[TableName]:
@@ -174,7 +193,7 @@ def leave_out(
         why: said of each of the tables.
         whole: slaves in these states become INCONSISTENT.
     """
-    names = ", ".join(map(str, tables))
+    names, why = sanitize(", ".join(map(str, tables))), sanitize(why)
     event("changes lost", source=source, tables=names, why=why)
     make_inconsistent(context, source, f"changes of {names} are not known: {why}", whole)
     for slave in context.config.slaves_of(source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sluice.model.item_labels import ItemLabels
 from sluice.model.names import TableName
@@ -68,6 +68,12 @@ class WatchSettings:
         return [
             TableName(entry.schema, entry.table) for entry in self.entries if not (entry.wildcard or entry.excluded)
         ]
+
+    def without(self, tables: Collection[TableName]) -> WatchSettings:
+        """The same, as if `exclude` of these tables were set."""
+        named = {Pattern(table.schema, table.table) for table in tables}
+        entries = {entry: watch for entry, watch in self.entries.items() if entry not in named}
+        return replace(self, entries=entries | {replace(entry, excluded=True): Watch("none") for entry in named})
 
 
 def find_entry(patterns: Collection[Pattern], name: TableName) -> Pattern | None:

@@ -13,7 +13,7 @@ from sluice import hints, shell
 from sluice.airflow_api.pause import Pause
 from sluice.capture import unwatched
 from sluice.context import Context
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import SluiceError, TransientError, sanitize
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair, TableName, dag_id
 from sluice.model.row_conflict import RowConflict, Tolerated
@@ -211,7 +211,7 @@ def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) ->
     """Notes: the tables that a slave skips."""
     for table, skip in skipped.items():
         yield (
-            f"{table} is left out since {_at(skip.since)}, by {skip.actor}: "
+            f"{sanitize(str(table))} is left out since {_at(skip.since)}, by {skip.actor}: "
             f"{skip.changes:,} changes were not delivered.\n"
             "HINT: to have it again, fill it, which replaces what it holds there; type: "
             f"{shell.update(pair.source, [pair.slave], tables=[str(table)])}"

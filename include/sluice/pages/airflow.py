@@ -22,6 +22,7 @@ class Visitor:
         by_cookie: their browser sent it by itself, perhaps for another site.
         may: asks Airflow's auth manager whether they have this right on the DAG of this id. Raises TransientError
             SLC-932 if it does not say so.
+        id: tells people of one name apart.
     """
 
     user: str
@@ -29,6 +30,7 @@ class Visitor:
     token: str
     by_cookie: bool
     may: Callable[[str, DagRight], bool] = lambda _dag, _right: False
+    id: str = ""
 
 
 class Airflow(Protocol):

@@ -23,6 +23,8 @@ KEPT_S = 10.0
 # Who had a role, who had none, and who is new: so many threads for each of these.
 _THREADS = {True: 4, False: 1, None: 2}
 _Read = TypeVar("_Read")
+# The name of a person, and their id: two may have one name.
+_Who = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class AskedRoles:
 
     def __init__(self, kept_s: float = KEPT_S) -> None:
         self._kept_s = kept_s
-        self._answers: dict[str, _Answer] = {}
-        self._had_role: dict[str, bool] = {}
+        self._answers: dict[_Who, _Answer] = {}
+        self._had_role: dict[_Who, bool] = {}
         self._threads = {had_role: CapacityLimiter(most) for had_role, most in _THREADS.items()}
         self._reading = CapacityLimiter(_THREADS[True])
 
@@ -47,31 +49,36 @@ class AskedRoles:
 
     async def role(self, config: Config, who: Visitor) -> Role | None:
         """The role of a person; None if they have none. Raises TransientError SLC-932, Airflow does not say so."""
-        answer = self._answers.get(who.user)
+        asked = _key(who)
+        answer = self._answers.get(asked)
         if answer is None or answer.config is not config:
             answer = _Answer(config, asyncio.create_task(self._ask(config, who)))
-            self._answers[who.user] = answer
-            answer.role.add_done_callback(lambda _: self._keep(who.user, answer))
+            self._answers[asked] = answer
+            answer.role.add_done_callback(lambda _: self._keep(asked, answer))
         # Others wait for the same answer, whoever gives up.
         return await asyncio.shield(answer.role)
 
-    def had_role(self, user: str) -> bool:
+    def had_role(self, who: Visitor) -> bool:
         """Whether a person had a role at the last answer."""
-        return self._had_role.get(user, False)
+        return self._had_role.get(_key(who), False)
 
     async def _ask(self, config: Config, who: Visitor) -> Role | None:
-        threads = self._threads[self._had_role.get(who.user)]
+        threads = self._threads[self._had_role.get(_key(who))]
         return await run_sync(role_by_dags, lambda dag, right: who.may(config.dag_id(dag), right), limiter=threads)
 
-    def _keep(self, user: str, answer: _Answer) -> None:
+    def _keep(self, asked: _Who, answer: _Answer) -> None:
         """Keep an answer for a while; a failure is none."""
 
         def forget() -> None:
-            if self._answers.get(user) is answer:
-                del self._answers[user]
+            if self._answers.get(asked) is answer:
+                del self._answers[asked]
 
         if answer.role.cancelled() or answer.role.exception():
             forget()
             return
-        self._had_role[user] = answer.role.result() is not None
+        self._had_role[asked] = answer.role.result() is not None
         asyncio.get_running_loop().call_later(self._kept_s, forget)
+
+
+def _key(who: Visitor) -> _Who:
+    return who.user, who.id

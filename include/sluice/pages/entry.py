@@ -124,7 +124,7 @@ async def _has_role(request: Request) -> bool:
             request.state.role = await roles.role(config, who)
         except SluiceError as error:
             request.state.role = error
-            return roles.had_role(who.user)
+            return roles.had_role(who)
     else:
         request.state.role = role_of(who.user, who.roles or (), config.pages.roles, config.pages.users)
     return request.state.role is not None

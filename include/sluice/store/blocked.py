@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice.errors import sanitize
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair, TableName
 from sluice.store import replications
@@ -42,7 +43,12 @@ def blocking_transaction(store: Store, pair: Pair) -> BlockingTransaction | None
 
 
 def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
-    """Leave a table of the master out from now on. A drain that is at work hears of it at its next step."""
+    """Leave a table of the master out from now on. A drain that is at work hears of it at its next step.
+
+    Args:
+        who: the person, or the reason, which may quote names of others.
+    """
+    who = sanitize(who)
     values = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table, "actor": who}
     with store.begin() as connection:
         if is_new(connection, insert(skipped).values(values)):

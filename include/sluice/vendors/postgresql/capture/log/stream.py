@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from sluice.arrow_rows import concat, take_rows
 from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_of
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, sanitize
 from sluice.log import event
 from sluice.model.action import COMMANDS, Action
 from sluice.model.layout import Layout
@@ -26,6 +27,9 @@ _BATCH_BYTES = 4 * 1024 * 1024
 _HALF = 2**32
 _ACTIONS = {pgoutput.INSERT: Action.INSERT, pgoutput.UPDATE: Action.UPDATE, pgoutput.DELETE: Action.DELETE}
 _EVERY_ACTION = "IUD"
+# So many columns of each side are named where they differ, in so many characters.
+_SAID_COLUMNS = 3
+_SAID_CHARACTERS = 500
 # The action in the queue by which a transaction of ours begins that is not to be published (`mark_own.sql`). Neither of
 # these is an `Action`.
 OWN = b"O"
@@ -240,7 +244,7 @@ class Stream:
                 self._rows.queued[len(self._rows.last)] = NO_LAYOUT, [lost, None]
             else:
                 self._rows.changes.append((place, data))
-            self._put(place, layout, action, len(data))
+            self._put(place, layout, action, len(data) + len(lost or b""))
 
     def _recorded(self, change: Change) -> None:
         """From here on a table has other columns."""
@@ -305,7 +309,7 @@ class Stream:
             return None
         recorded, lost = tuple(column.name for column in layout.columns), None
         if recorded != said.names:
-            lost = f"the log has the columns {', '.join(said.names)}, and recorded are {', '.join(recorded)}".encode()
+            lost = _tell_difference(said.names, recorded)
         fit = self._fitting[table] = _Fit(layout, self._known.actions.get(relation, _EVERY_ACTION), lost)
         return fit
 
@@ -333,6 +337,14 @@ def places_of(changes: Iterable[Mapping[str, Sequence[Any]]]) -> dict[str, int |
                 places[transaction] = key if key > before + 1 else None
             before = key
     return places
+
+
+def _tell_difference(said: Sequence[str], recorded: Sequence[str]) -> bytes:
+    """The text that tells from which column on they differ. Each row that is lost brings it along."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, recorded, strict=False)))
+    log, ours = (", ".join(names[same : same + _SAID_COLUMNS]) or "none" for names in (said, recorded))
+    text = f"its columns differ from number {same + 1} on: the log has {log}, and recorded are {ours}"
+    return sanitize(text)[:_SAID_CHARACTERS].encode()
 
 
 def _whole(low: int, newest: int) -> int:
