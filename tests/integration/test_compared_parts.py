@@ -174,6 +174,7 @@ def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_comp
 
 def test_an_update_ends_by_no_part_that_an_earlier_try_has_compared(updating, monkeypatch):
     monkeypatch.setattr(cut_tables, "_BLOCKS", 2)
+    monkeypatch.setattr(cut_tables, "_PARTS", 12)
     world = updating(DDL, ["public.*"], {}, slaves=("zurich",))
     world.update()
     first, _ = a_try(world, "run/0", killed_after=BEFORE, initial=True)
