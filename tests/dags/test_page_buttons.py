@@ -94,6 +94,7 @@ def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit,
     ]
 
 
+@pytest.mark.full
 def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(
     browser, pages_world, people, visit, administer, tmp_path
 ):

@@ -135,6 +135,7 @@ def nasty(route: APIRoute) -> Iterator[tuple[str, str, bytes | None]]:
         yield f"the body is {what}", at(route), body
 
 
+@pytest.mark.full
 def test_no_text_of_others_breaks_a_page_or_a_command(program):
     faults = []
     for route in routes():

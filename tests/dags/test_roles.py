@@ -173,6 +173,7 @@ def test_nothing_is_decided_by_who_has_no_role(world, people, go_on, who, answer
     assert states(world) == [("WAITING",)]
 
 
+@pytest.mark.full
 def test_a_command_is_not_carried_out_again_for_who_clears_it(world, people, go_on):
     begun = dag_run("ottos__1", {"source": SOURCE})
     assert people["otto"].ask("/api/v2/dags/bootstrap/dagRuns", "POST", begun)["dag_run_id"] == "ottos__1"
@@ -183,6 +184,7 @@ def test_a_command_is_not_carried_out_again_for_who_clears_it(world, people, go_
     assert note.startswith("SLC-382: tasks of bootstrap/ottos__1 were cleared")
 
 
+@pytest.mark.full
 def test_nothing_is_done_for_nobody_without_a_role_nor_what_another_person_asked_for(world, people, go_on):
     def begin(dag_id: str, **conf: object):
         begun = dag_run(f"evas__{dag_id}__{conf.get('statement', 0)}", {"source": SOURCE, **conf})
@@ -307,7 +309,7 @@ def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, ad
     assert pages_of(tokens, "/")[1]["dora"].status_code == 401, "a token of another auth manager"
 
 
-@pytest.mark.full(but=["simple", "roles"])
+@pytest.mark.full(but=["roles"])
 @pytest.mark.parametrize(
     ("manager", "roles", "state", "why"),
     [

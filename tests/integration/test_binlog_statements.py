@@ -93,7 +93,7 @@ def let_write(master):
     master.server.execute(f"GRANT INSERT, UPDATE, DELETE, TRIGGER ON {master.name}.* TO {account}")
 
 
-@pytest.mark.full(but=["mariadb"])
+@pytest.mark.full
 @pytest.mark.parametrize("into", ["postgresql", "mariadb"])
 def test_a_statement_is_one_change_in_its_place_and_does_the_same_everywhere(binlog, into):
     world, master = binlog(DDL, TABLES, into=into, slaves=("zurich",))

@@ -74,6 +74,7 @@ def test_changes_are_typed_rows_in_the_order_of_the_log_one_partition_a_segment(
     assert dict(read.dtypes)["price"] == "decimal(9,2)"
 
 
+@pytest.mark.full
 def test_they_are_those_of_the_files(world, spark):
     found = find_changes(world.context, {"source": SOURCE, "table": "public.t"})
     here = [

@@ -174,7 +174,7 @@ INSERT INTO floats VALUES (1, 0.1, b'101')
 """
 
 
-@pytest.mark.full(but=["postgresql"])
+@pytest.mark.full
 @pytest.mark.parametrize("into", ["mariadb", "postgresql"])
 def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog, maria_server, monkeypatch, into):
     world, master = binlog(OF_MARIA, ["typed", "floats"], into=into, slaves=("zurich",))

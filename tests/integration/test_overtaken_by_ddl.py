@@ -118,7 +118,7 @@ MARIA = {name: HAPPENS[name] for name in ("dropped", "named", "renamed", "gone")
 MARIA_MADE = "CREATE TABLE {0} (id int PRIMARY KEY, v text);\nINSERT INTO {0} SELECT seq, 'x' FROM seq_1_to_50"
 
 
-@pytest.mark.full(but=["few"])
+@pytest.mark.full
 @pytest.mark.parametrize("kinds", [("dropped", "named"), tuple(MARIA)], ids=["few", "all"])
 def test_so_is_a_comparison_with_a_master_on_mariadb(binlog, kinds):
     world, master = binlog(";\n".join(map(MARIA_MADE.format, kinds)), kinds, slaves=("zurich",))

@@ -71,6 +71,7 @@ def world(updating, managed):
     world.superuser.close()
 
 
+@pytest.mark.full(but=["server-as Aurora"])
 @pytest.mark.parametrize("says", [False, True], ids=["revoked", "as Aurora"])
 def test_by_triggers_no_function_of_the_wal_is_needed(world, says):
     if says:

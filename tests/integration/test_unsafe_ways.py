@@ -66,6 +66,7 @@ UNSAFE = {
 }
 
 
+@pytest.mark.full(but=["maria_server"])
 @pytest.mark.parametrize(("master_server", "unsafe"), UNSAFE.items(), ids=UNSAFE, indirect=["master_server"])
 def test_masters_and_slaves_on_mariadb_and_mysql_are_told(binlog, master_server, unsafe, far):
     world, _ = binlog(DDL, ["t"], into="mariadb", update=False)
