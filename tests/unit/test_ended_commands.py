@@ -13,17 +13,22 @@ from sluice.demo import run as demo
 
 @pytest.fixture
 def handlers():
-    """The handlers of the signals are put back."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in numbers}
-    yield numbers
+    """The handlers of a command that a person has started; those from before are put back."""
+    fresh = {
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        # A shell lets what it starts in the background ignore it.
+        signal.SIGINT: signal.default_int_handler,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in fresh.items()}
+    yield tuple(fresh)
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
 def test_a_command_ends_on_each_signal_as_on_ctrl_c_with_its_own_exit_code(handlers):
     end_alike()
-    for number in (*handlers, signal.SIGINT):
+    for number in handlers:
         with pytest.raises(KeyboardInterrupt) as ended:
             os.kill(os.getpid(), number)
         assert exit_code(ended.value) == 128 + number
