@@ -275,6 +275,7 @@ SHOWN = {"/": "vito edda tina dora", "/api/v1/replications": "vito edda tina dor
 SHOWN["/audit"] = SHOWN["/api/v1/audit"] = "dora"
 
 
+@pytest.mark.full
 def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, address, people, pages_of):
     simple = {"otto": token(people, "otto")}
     with rights_alone(BY_RIGHTS) as (manager, tokens):

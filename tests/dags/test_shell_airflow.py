@@ -40,6 +40,7 @@ def requester(name: str | None, run: str = "r"):
     return requesters.for_run({"dag_run": SimpleNamespace(triggering_user_name=name, dag_id="verify", run_id=run)})
 
 
+@pytest.mark.full
 def test_a_command_knows_the_roles_of_whoever_triggered_it(sluice):
     assert requester(None) is None, "no person triggered it"
     assert requester("admin") is None, "our own jobs did"

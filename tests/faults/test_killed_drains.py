@@ -54,6 +54,7 @@ def killed_drain(world, at=None):
     return world.position().ordinal
 
 
+@pytest.mark.full
 def test_a_slave_whose_drain_is_killed_again_and_again_moves_on(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
     world.reader("zurich").execute(SLOW.encode())

@@ -43,6 +43,7 @@ def killed(world, request: str, point: CrashPoint) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
+@pytest.mark.full
 def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, monkeypatch):
     points_void_soon(monkeypatch)
     world = updating(DDL, ["public.t"], {}, slaves=["zurich"])

@@ -22,6 +22,7 @@ def ids(events):
     return [int(one.columns[0][2]) for one in events]
 
 
+@pytest.mark.full
 def test_queues_are_served_while_the_control_store_is_away_and_nothing_is_lost(world, restartable):
     with relay_of(world, ["patient"]) as relay:
         client = relay.client().log_in("patient")

@@ -140,6 +140,7 @@ def test_a_slave_of_an_older_version_goes_without_what_holds_nothing_back(updati
     assert constraints(world, "geneva") == ours
 
 
+@pytest.mark.full
 def test_a_slave_of_an_older_version_is_refused_keys_of_periods_before_it_is_touched(updating, older):
     world = updating(PLAIN, ["public.*"], elsewhere={"zurich": older})
     world.master.execute(

@@ -60,6 +60,7 @@ def test_pages_and_stylesheets_load_nothing_from_other_hosts(site):
     assert not [address for address in loaded if urlsplit(address).netloc]
 
 
+@pytest.mark.full
 def test_no_link_of_a_page_leads_to_a_file_that_the_site_lacks(site):
     missing = {
         f"{page.relative_to(site)}: {target}"

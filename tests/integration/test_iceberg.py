@@ -114,6 +114,7 @@ def test_a_history_takes_new_columns_and_wider_types_and_refuses_others(lake):
     assert there.version("geneva")["tables"] == before["tables"]
 
 
+@pytest.mark.full
 def test_a_table_follows_columns_by_their_numbers_and_older_snapshots_have_those_of_their_time(lake):
     """Also where who committed a version died before Iceberg was told; until a name comes to mean another column."""
     there = lake(

@@ -156,6 +156,7 @@ def test_a_person_at_a_shell_sees_what_would_be_lost_and_allows_it(world, monkey
     assert actors == [("eva",)]
 
 
+@pytest.mark.full
 def test_people_are_asked_about_an_update_that_was_refused_and_it_runs_again_if_they_allow_it(world, airflow):
     world.infos[world.context.config.airflow_api] = airflow.info()
     zurich = world.reader("zurich")

@@ -284,6 +284,7 @@ def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, sla
     assert world.verify() == {"zurich": 0}
 
 
+@pytest.mark.full
 @ONE_SERVER
 def test_what_is_beyond_the_limits_of_the_slave_is_left_out_behind_its_intent(maria, slave_server):
     made = ("public.t", "public.heap", "public.s", "public.k")
