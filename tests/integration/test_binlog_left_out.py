@@ -135,3 +135,24 @@ def test_what_a_tenant_does_in_a_database_of_its_own_concerns_no_watched_table(b
             cursor.execute(statement)
     assert world.verify() == {"zurich": 0}
     assert left_out(world).keys() == {"keyed"}
+
+
+def test_what_was_prepared_under_another_sql_mode_takes_no_rows_of_others(binlog, maria_server):
+    world, master = binlog(DDL, TABLES, slaves=("zurich",))
+    other, kept = maria_server.create_account(), world.rows("zurich", "public.pairs")
+    hidden = r"SET STATEMENT max_statement_time = 0 + '\' FOR TRUNCATE TABLE {} -- ' FOR {}"
+    with closing(maria_server.session()) as session, session.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {other.database}.z (a int)")
+        cursor.execute(f"USE {other.database}")
+        for read, shown in (("z", f"DROP TABLE {master.name}.pairs"), (f"{master.name}.heap", "TRUNCATE TABLE z")):
+            cursor.execute("SET sql_mode = 'NO_BACKSLASH_ESCAPES'")
+            cursor.execute("SET @said = %s", [hidden.format(read, shown)])
+            cursor.execute("PREPARE s FROM @said")
+            cursor.execute("SET sql_mode = 'STRICT_TRANS_TABLES'")
+            cursor.execute("EXECUTE s")
+    master.execute("INSERT INTO keyed VALUES (5000, 'x', 1, NULL)")
+    assert world.verify() == {"zurich": 0}
+    # The server emptied heap; pairs was meant by a text alone.
+    assert left_out(world).keys() == {"heap", "pairs"}
+    assert kept
+    assert world.rows("zurich", "public.pairs") == kept
