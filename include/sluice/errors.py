@@ -191,7 +191,7 @@ class UnfitTable(Unready):
 
 
 class UnreadableTable(SluiceError):
-    """Queued changes of one table cannot be read; those of others can."""
+    """Queued changes of one table cannot be read. All other tables can go on."""
 
 
 class Unwatchable(SluiceError):

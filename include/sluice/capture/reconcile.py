@@ -172,7 +172,11 @@ def _leave_unwatchable(
 
 
 def _find_unreadable(database: Source) -> list[TableName]:
-    """Send what can still be told apart as commands; the tables of which that cannot be. Raises AlteredMeanwhile."""
+    """Send the changes of columns that can be told apart; return the tables whose changes cannot.
+
+    Raises:
+        AlteredMeanwhile: a table was altered during each look.
+    """
 
     def look() -> list[TableName]:
         database.capture.poll_ddl()

@@ -225,7 +225,7 @@ class SourceNotes:
     Attributes:
         publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.
         unwatched: tables that are to be watched and are not, or that cannot be read.
-        lacking: those of these that have rows that no slave gets.
+        lacking: the unwatched tables with rows that no slave gets.
         outdated: event triggers that an older version wrote are there.
         kept: what the server keeps of its own log until it is published, where changes are read from that.
         growing: that this is much, and what to type.

@@ -82,7 +82,7 @@ class ReplicationStatus:
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
-        lacking: those of these that have rows that no slave gets.
+        lacking: the unwatched tables with rows that no slave gets.
         outdated: that event triggers of another version are there, and what to type.
         kept_log: what the master's server keeps of its own log for this source; None where triggers capture it.
         growing: that this is much, and what to type.

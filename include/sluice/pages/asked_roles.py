@@ -20,7 +20,7 @@ from sluice.pages.airflow import Visitor
 
 # An answer counts for so long, for everything that a person asks of the pages meanwhile.
 KEPT_S = 10.0
-# Who had a role, who had none, and who is new: so many threads for each of these.
+# The number of threads for people who had a role, who had none, and who are new.
 _THREADS = {True: 4, False: 1, None: 2}
 _Read = TypeVar("_Read")
 # The name of a person, and their id: two may have one name.
@@ -55,7 +55,7 @@ class AskedRoles:
             answer = _Answer(config, asyncio.create_task(self._ask(config, who)))
             self._answers[asked] = answer
             answer.role.add_done_callback(lambda _: self._keep(asked, answer))
-        # Others wait for the same answer, whoever gives up.
+        # A request that is given up does not cancel the answer, for which others wait.
         return await asyncio.shield(answer.role)
 
     def had_role(self, who: Visitor) -> bool:

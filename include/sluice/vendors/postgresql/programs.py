@@ -61,7 +61,7 @@ def expect_safe(info: ConnectionInfo, command: Sequence[str]) -> None:
     name = Path(command[0]).name
     if not (name.startswith(("pg_", "psql")) and is_refused_by_client(info)):
         return
-    # What opens our connections is in our environment.
+    # Our environment has variables that open our connections: the program gets none of them.
     env = {variable: os.environ[variable] for variable in ("PATH", "LD_LIBRARY_PATH") if variable in os.environ}
     said = subprocess.run([command[0], "--version"], env=env, capture_output=True, text=True, check=False).stdout
     # It has the libpq of its version, or a later one.

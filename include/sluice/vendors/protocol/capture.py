@@ -92,7 +92,7 @@ class Capture(Protocol):
         """
 
     def unreadable(self) -> list[TableName]:
-        """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read.
+        """Find watched tables whose columns changed without a record. Their queued changes cannot be read.
 
         Raises:
             AlteredMeanwhile: SLC-095, one was altered since the last look for changes, which may tell.
@@ -140,7 +140,7 @@ class Capture(Protocol):
         """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
 
     def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
-        """Those of these tables, and of those that the source itself knows as wanted, that are not watched, and why."""
+        """Find which of these tables, and of the tables that the source knows as wanted, are not watched, and why."""
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""

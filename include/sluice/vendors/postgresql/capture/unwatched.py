@@ -52,7 +52,7 @@ def called_now(connection: Connection, parts: Parts, name: TableName) -> TableNa
 
 
 def among(connection: Connection, parts: Parts | None, names: Collection[TableName]) -> list[Unwatched]:
-    """The tables that are not watched, of these, of those that are WANTED in the registry, and of tables that wildcards
+    """Find tables that are not watched: of these, of the WANTED ones in the registry, and of the tables that wildcards
     of the last bootstrap take.
 
     Args:

@@ -76,7 +76,7 @@ class OneToOne:
         held: dict[frozenset[int], tuple[bytes, Sent]] = {}
         passed, mark = [begin], mark_of(self._connection).encode()
         until = time.monotonic() + _PATIENCE_S
-        # What takes too long is tried again as a batch, which says so with its table.
+        # A row that takes too long is tried again in a batch. The batch names the table.
         limit = self._writer.limits.limit.as_text(1)
         plans = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
         generic = kept(self._connection, **plans, statement_timeout=limit)

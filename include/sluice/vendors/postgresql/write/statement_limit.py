@@ -1,7 +1,6 @@
 """How long a statement may take that writes changes to a slave (R8).
 
-A check or a trigger of the slave may take a second for each row: without a limit nobody is told of it, and which table
-it is.
+A check or a trigger of the slave may take a second for each row. The limit makes that an error which names the table.
 """
 
 from __future__ import annotations

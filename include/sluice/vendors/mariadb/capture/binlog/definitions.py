@@ -39,7 +39,7 @@ _MADE |= {
     "TABLESPACE",
     "LOGFILE",
 }
-_NOT_ONE_NAME = "its names are in one character set or in another"
+_NOT_ONE_READING = "another character set or sql_mode gives it another meaning"
 
 
 class Bound(Enum):
@@ -87,7 +87,7 @@ def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     modes = modes_of(query) if query.mode is not None else ()
     first, *others = (_definition(query, tokens) for tokens in readings(query, charsets, modes))
     if any(other != first for other in others):
-        raise NotUnderstood(_NOT_ONE_NAME)
+        raise NotUnderstood(_NOT_ONE_READING)
     is_certain = all(is_text(word.text) for word in first.rest or () if word.is_name)
     if not is_certain or any(other.rest != first.rest for other in others):
         return replace(first, rest=None)
@@ -144,7 +144,7 @@ def _definition(query: Query, tokens: list[Token]) -> Definition:
     """One reading of a statement. Raises NotUnderstood."""
     said = definition(query.schema, tokens, query.raw, acts=not query.server.logs_actions, folds=query.server.folds)
     if not all(is_text(f"{name.schema}{name.table}") for name, _ in said.tables) or not is_text(said.schema or ""):
-        raise NotUnderstood(_NOT_ONE_NAME)
+        raise NotUnderstood(_NOT_ONE_READING)
     return said
 
 

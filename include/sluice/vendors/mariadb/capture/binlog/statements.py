@@ -34,7 +34,7 @@ _SIGNS = [
         r"[\x80-\xff]",
     )
 ]
-# A byte of which it is not certain what it means is half of a pair of UTF-16.
+# A byte with an uncertain meaning is read as half of a pair of UTF-16.
 _HALF = 0xDC00
 _BLANK = re.compile(r"[ \t\n\v\f\r]+")
 # What follows two dashes in a comment: the server asks for a blank or a control character.

@@ -161,7 +161,7 @@ class QueueCapture:
             raise change_over.changed_meanwhile()
 
     def unreadable(self) -> list[TableName]:
-        """Watched tables whose columns changed and nobody recorded it."""
+        """Find watched tables whose columns changed without a record."""
         with translated("comparing the catalog with the recorded columns"):
             return self._recorded.find_unrecorded(self._session.open(), self.parts)
 
@@ -248,7 +248,7 @@ class QueueCapture:
             return unwatched.present(self._session.open(), known, tables)
 
     def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
-        """Those of these tables, and of those that the registry or a recorded wildcard takes, that are not watched."""
+        """Find unwatched tables: of these, and of the tables that the registry or a recorded wildcard takes."""
         known = self._session.known()
         with translated("looking for tables that are not watched"):
             return unwatched.among(self._session.open(), known, tables)
