@@ -112,7 +112,7 @@ class MariaServer:
 
     def session(self) -> pymysql.Connection[Any]:
         """An autocommit session of root."""
-        return pymysql.connect(unix_socket=str(self._socket), user="root", autocommit=True)
+        return pymysql.connect(unix_socket=str(self._socket), user="root", autocommit=True, ssl_disabled=True)
 
     def execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """A statement of root's, and its rows."""

@@ -90,7 +90,11 @@ class MySqlServer(MariaServer):
         try:
             with (
                 pymysql.connect(
-                    unix_socket=str(self._socket), user="root", autocommit=True, client_flag=CLIENT.MULTI_STATEMENTS
+                    unix_socket=str(self._socket),
+                    user="root",
+                    autocommit=True,
+                    client_flag=CLIENT.MULTI_STATEMENTS,
+                    ssl_disabled=True,
                 ) as session,
                 session.cursor() as cursor,
             ):

@@ -3,10 +3,9 @@
 -- over: checks, defaults, policies and queries are code of those who made them. A publication says for its
 -- owner alone what comes out of the server's log.
 WITH ours AS (
-    SELECT class.oid, class.relname, class.relkind, class.relowner, class.oid::regclass::text AS name
-    FROM pg_class AS class
-    JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-    WHERE namespace.nspname = {schema_name} AND class.relname = ANY ({names})
+    SELECT oid, relname, relkind, relowner, oid::regclass::text AS name
+    FROM pg_class
+    WHERE relnamespace = to_regnamespace(quote_ident({schema_name})) AND relname = ANY ({names})
 )
 SELECT format('%s belongs to %I', name, pg_get_userbyid(relowner)),
        CASE WHEN relkind = 'S' THEN format('ALTER SEQUENCE %s OWNER TO %I', name, current_user)
@@ -24,20 +23,17 @@ UNION ALL
 SELECT format('%s is a type of %I', type.oid::regtype, pg_get_userbyid(typowner)),
        format('ALTER TYPE %s RENAME TO %I', type.oid::regtype, typname || '_theirs')
 FROM pg_type AS type
-JOIN pg_namespace AS namespace ON namespace.oid = typnamespace
 LEFT JOIN pg_class AS row ON row.oid = typrelid
-WHERE namespace.nspname = {schema_name} AND typname = ANY ({names}) AND (typrelid = 0 OR row.relkind = 'c')
+WHERE typnamespace = to_regnamespace(quote_ident({schema_name})) AND typname = ANY ({names}) AND (typrelid = 0 OR row.relkind = 'c')
   AND NOT pg_has_role(typowner, current_user, 'MEMBER')
 UNION ALL
 SELECT format('%s has a trigger %I', ours.name, made.tgname), format('DROP TRIGGER %I ON %s', made.tgname, ours.name)
 FROM ours
 JOIN pg_trigger AS made ON made.tgrelid = ours.oid AND NOT made.tgisinternal
 JOIN pg_proc AS function ON function.oid = made.tgfoid
-JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
-JOIN pg_class AS class ON class.oid = ours.oid
 -- A function of ours does harm as well, where it was not made for.
-WHERE NOT (namespace.nspname = {schema_name} AND function.proname = ANY ({functions})
-           AND format('%s %s', class.relname, made.tgname) = ANY ({triggers}))
+WHERE NOT (function.pronamespace = to_regnamespace(quote_ident({schema_name})) AND function.proname = ANY ({functions})
+           AND format('%s %s', ours.relname, made.tgname) = ANY ({triggers}))
 UNION ALL
 SELECT format('%s has a rule %I', ours.name, rule.rulename), format('DROP RULE %I ON %s', rule.rulename, ours.name)
 FROM ours
@@ -49,8 +45,7 @@ SELECT format('%s belongs to %I', function.oid::regprocedure, pg_get_userbyid(fu
             THEN format('ALTER ROUTINE %s OWNER TO %I', function.oid::regprocedure, current_user)
             ELSE format('DROP ROUTINE %s', function.oid::regprocedure) END
 FROM pg_proc AS function
-JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
-WHERE namespace.nspname = {schema_name} AND (function.proname = ANY ({functions}) OR function.proname ~ {generated})
+WHERE pronamespace = to_regnamespace(quote_ident({schema_name})) AND (function.proname = ANY ({functions}) OR function.proname ~ {generated})
   AND NOT pg_has_role(function.proowner, current_user, 'MEMBER')
 UNION ALL
 SELECT format('the publication %I belongs to %I', pubname, pg_get_userbyid(pubowner)), format('DROP PUBLICATION %I', pubname)
