@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ class Raised:
     place: str
 
 
-def raised() -> Iterator[Raised]:
+@cache
+def raised() -> list[Raised]:
+    found = []
     for file in sorted(file for place in PLACES for file in (PROJECT / place).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS):
@@ -44,13 +47,9 @@ def raised() -> Iterator[Raised]:
             assert len(node.args) >= 2, f"{file}:{node.lineno} has no fact"
             code = node.args[0]
             if isinstance(code, ast.Constant):
-                yield Raised(
-                    code.value,
-                    node.func.id,
-                    ast.unparse(node.args[1]),
-                    _said(node),
-                    f"{file.relative_to(PROJECT)}:{node.lineno}",
-                )
+                place = f"{file.relative_to(PROJECT)}:{node.lineno}"
+                found.append(Raised(code.value, node.func.id, ast.unparse(node.args[1]), _said(node), place))
+    return found
 
 
 def _said(call: ast.Call) -> str:
@@ -64,7 +63,6 @@ def _said(call: ast.Call) -> str:
     return " ".join([*(str(part.value) for part in ast.walk(given[0]) if isinstance(part, ast.Constant)), *worded])
 
 
-ALL = list(raised())
 ROWS = {int(one.code[4:]): (one.meaning, one.safe, one.remedy) for one in error_codes.entries().values()}
 # What somebody can do: a hint has at least one of these.
 TYPED = re.compile(
@@ -81,7 +79,7 @@ def passes(kind: str) -> bool:
 
 
 def test_errors_are_found():
-    assert len(ALL) > 40
+    assert len(raised()) > 40
 
 
 def test_there_are_few_codes():
@@ -118,21 +116,21 @@ def test_nothing_is_decided_by_the_number_of_an_error():
 
 
 def test_a_code_is_always_or_never_worth_a_retry():
-    for code in {one.code for one in ALL}:
-        transient = {passes(one.kind) for one in ALL if one.code == code}
+    for code in {one.code for one in raised()}:
+        transient = {passes(one.kind) for one in raised() if one.code == code}
         assert len(transient) == 1, f"SLC-{code:03d}"
 
 
 def test_codes_of_the_driver_are_of_one_kind_wherever_they_are_raised():
     driver = {(code, passes(kind.__name__)) for code, kind, _ in _STATES.values()}
     assert len(driver) == len({code for code, _ in driver})
-    ours = {(one.code, passes(one.kind)) for one in ALL if one.code in dict(driver)}
+    ours = {(one.code, passes(one.kind)) for one in raised() if one.code in dict(driver)}
     assert ours <= driver
 
 
 def test_every_error_has_a_hint_that_says_what_to_do():
     # One that was fenced out has no other hint than the one that its class gives.
-    hinted = [one for one in ALL if one.kind != "FencedError"]
+    hinted = [one for one in raised() if one.kind != "FencedError"]
     mute = [
         (one.place, one.hint)
         for one in hinted
@@ -151,7 +149,7 @@ def test_no_error_is_made_without_a_hint():
 
 
 def test_the_page_of_errors_says_of_each_error_whether_it_is_tried_again():
-    kinds = {one.code: one.kind for one in ALL} | {code: kind.__name__ for code, kind, _ in _STATES.values()}
+    kinds = {one.code: one.kind for one in raised()} | {code: kind.__name__ for code, kind, _ in _STATES.values()}
     transient = {code for code, kind in kinds.items() if passes(kind)}
     said = {code for code, (_, safe, _) in ROWS.items() if "tried again" in safe}
     # Nobody but the person at the shell meets these, or the job has ended what it had to do.
@@ -212,4 +210,4 @@ def test_one_module_alone_words_commands():
 
 
 def test_no_fact_speaks_of_a_password():
-    assert not [one for one in ALL if re.search(r"\{[^}]*(password|token|secret)[^}]*\}", one.fact)]
+    assert not [one for one in raised() if re.search(r"\{[^}]*(password|token|secret)[^}]*\}", one.fact)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -97,6 +98,7 @@ def named(file: Path) -> str:
 FILES = {name: file for file in modules("include/sluice") if (name := named(file))}
 
 
+@cache
 def core_imports() -> dict[str, set[str]]:
     """By each module of the core, those of the core that it imports."""
     found: dict[str, set[str]] = {}
@@ -105,9 +107,6 @@ def core_imports() -> dict[str, set[str]]:
         # A module's own package is loaded before it, whatever it imports.
         found[module] = {name for name in names if name in FILES and not f"{module}.".startswith(f"{name}.")}
     return found
-
-
-IMPORTS = core_imports()
 
 
 def layer_of(module: str, layers: Mapping[str, int]) -> tuple[str, int]:
@@ -124,11 +123,11 @@ def test_a_module_imports_from_its_own_package_and_from_lower_layers_alone():
     climbs = []
     for module in sorted(FILES):
         own, layer = layer_of(module, layers)
-        for name in IMPORTS[module]:
+        for name in core_imports()[module]:
             package, other = layer_of(name, layers)
             if package != own and other >= layer:
                 climbs.append(f"{module} imports {name}, which is not below it")
-    assert IMPORTS.keys() >= FILES.keys()
+    assert core_imports().keys() >= FILES.keys()
     assert not climbs
 
 
@@ -145,7 +144,7 @@ def test_the_architecture_page_has_these_layers():
 
 def test_no_module_imports_itself_over_others():
     try:
-        list(TopologicalSorter(IMPORTS).static_order())
+        list(TopologicalSorter(core_imports()).static_order())
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
@@ -227,7 +226,7 @@ def test_a_vendor_knows_no_other_vendor():
     vendors = {folder.name for folder in (CORE / "vendors").iterdir() if (folder / "vendor.py").exists()}
     assert vendors
     known = []
-    for module, names in IMPORTS.items():
+    for module, names in core_imports().items():
         own = module.split(".")[1] if module.startswith("vendors.") else ""
         others = vendors - {own} - BUILDS_ON.get(own, set())
         foreign = tuple(f"vendors.{name}." for name in others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def vendor_of(code: Path) -> str:
     return next((one for one in OTHERS if f"vendors/{one}/" in str(code)), FIRST)
 
 
+@cache
 def literals(vendor: str) -> tuple[set[str], set[str]]:
     """The texts in the code that may name a vendor's statements, and the fixed beginnings of its f-strings."""
     texts: set[str] = set()
@@ -37,9 +39,6 @@ def literals(vendor: str) -> tuple[set[str], set[str]]:
     return texts, heads
 
 
-NAMED = {vendor: literals(vendor) for vendor in VENDORS}
-
-
 def label(file: Path) -> str:
     return str(file.relative_to(SQL).with_suffix(""))
 
@@ -51,7 +50,7 @@ def test_every_statement_is_used():
 
 def is_used(file: Path) -> bool:
     vendor, _, statement = label(file).partition("/")
-    texts, heads = NAMED[vendor]
+    texts, heads = literals(vendor)
     folder = statement.rpartition("/")[0]
     whole = statement in texts
     # `names("postgresql", "capture/install")` takes a folder in its numbered order.
@@ -63,7 +62,7 @@ def is_used(file: Path) -> bool:
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_every_name_used_is_a_file(vendor):
     folders = {str(file.parent.relative_to(SQL / vendor)) for file in FILES if file.is_relative_to(SQL / vendor)}
-    named = {text for text in NAMED[vendor][0] if NAME.fullmatch(text) and text.rpartition("/")[0] in folders}
+    named = {text for text in literals(vendor)[0] if NAME.fullmatch(text) and text.rpartition("/")[0] in folders}
     assert named
     assert not {name for name in named if not (SQL / vendor / f"{name}.sql").exists()}
 

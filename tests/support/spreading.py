@@ -34,6 +34,11 @@ def take_cases_out_of_full(items: list[pytest.Item]) -> set[tuple[str, str]]:
 class OnceEach(LoadFileScheduling):
     """Hands out each test once. The base hands out again what ended a process, as often as it may start processes."""
 
+    def _split_scope(self, nodeid: str) -> str:
+        """One file. The files that need an Airflow are one scope: it takes long to start."""
+        file: str = super()._split_scope(nodeid)
+        return "tests/dags" if file.startswith("tests/dags/") else file
+
     def remove_node(self, node: WorkerController) -> str | None:
         """The test that the process was at; what comes after that in its files is left to others."""
         undone = {

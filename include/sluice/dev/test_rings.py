@@ -1,8 +1,8 @@
 """`./sluice test`: the tests ring by ring, each with its time, and one line at the end that counts.
 
-Tests marked `full` run with the word `all` alone. Rings run together, their files spread over the cores, and `lint`
-beside them; its output is printed when it ends. The last ring starts all that there is. It runs alone after the others.
-Each ring has a budget, and the end says which ring is over it.
+Tests marked `full` run with the word `all` alone. The last ring starts all that there is, and leaves a core idle: it
+goes first, beside rings that start nothing, whose output is printed when they end. The others run together after it,
+their files spread over the cores. Each ring has a budget, and the end says which ring is over it.
 A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI installs what tests need.
 """
 
@@ -46,8 +46,9 @@ BUDGETS = {
     "e2e": 240,
 }
 RINGS = tuple(BUDGETS)
-# It starts everything that there is.
+# It starts everything that there is; the others start nothing.
 WHOLE = "e2e"
+_READING = ("unit", "architecture")
 # Every test, those too that are marked `full`.
 ALL, FULL = "all", "full"
 # The rings of `./sluice test quick`, which runs the smoke tests of integration besides.
@@ -89,6 +90,9 @@ class Count:
         return f"{self.passed} passed, {self.failed} failed, {len(self.skipped)} skipped"
 
 
+_Step = Callable[[], Mapping[str, Count]]
+
+
 def run(names: Sequence[str]) -> int:
     """Run these rings, or all; 0 only if tests ran and none failed.
 
@@ -105,24 +109,32 @@ def run(names: Sequence[str]) -> int:
     chosen = () if every else ("-m", f"not {FULL}")
     if every:
         os.environ.setdefault(_FUZZ_ENV, _FUZZ_INPUTS)
-    steps: list[Callable[[], Mapping[str, Count]]] = []
-    if together := [ring for ring in rings if ring not in (LINT, WHOLE)]:
-        steps.append(lambda: _tests(together, options=chosen))
-    if quick and "integration" not in rings:
-        steps.append(lambda: _tests(["integration"], options=["-m", SMOKE], later=True))
-    if LINT in rings:
-        steps.append(lambda: {LINT: _lint()})
     counts: dict[str, Count] = defaultdict(Count)
-    for results in _at_once(steps):
-        for ring, count in results.items():
-            counts[ring].add(count)
-    if WHOLE in rings:
-        for ring, count in _tests([WHOLE], options=chosen).items():
-            counts[ring].add(count)
+    for steps in _phases(rings, chosen, smoke=quick and "integration" not in rings):
+        for results in _at_once(steps):
+            for ring, count in results.items():
+                counts[ring].add(count)
     return _conclude(counts, time.monotonic() - began, {} if every else BUDGETS)
 
 
-def _at_once(steps: Sequence[Callable[[], Mapping[str, Count]]]) -> list[Mapping[str, Count]]:
+def _phases(rings: Sequence[str], chosen: Sequence[str], *, smoke: bool) -> Iterator[list[_Step]]:
+    """Steps that run at once, phase by phase. Rings that work hard leave the first to the one that starts all."""
+    beside = [ring for ring in rings if ring in _READING] if WHOLE in rings else []
+    together = [ring for ring in rings if ring not in (LINT, WHOLE, *beside)]
+    steps: list[_Step] = []
+    if LINT in rings:
+        steps.append(lambda: {LINT: _lint()})
+    if beside:
+        steps.append(lambda: _tests(beside, options=chosen, later=True, most=1))
+    if smoke:
+        steps.append(lambda: _tests(["integration"], options=["-m", SMOKE], later=True))
+    if WHOLE in rings:
+        yield [*steps, lambda: _tests([WHOLE], options=chosen, most=1)]
+        steps = []
+    yield [*steps, lambda: _tests(together, options=chosen)] if together else steps
+
+
+def _at_once(steps: Sequence[_Step]) -> list[Mapping[str, Count]]:
     if not steps:
         return []
     with ThreadPoolExecutor(len(steps)) as threads:
@@ -205,20 +217,23 @@ def _memory() -> int:
     return min(sizes)
 
 
-def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = False) -> dict[str, Count]:
+def _tests(
+    rings: Sequence[str], *, options: Sequence[str] = (), later: bool = False, most: int | None = None
+) -> dict[str, Count]:
     """Rings in one run of pytest; by each ring what became of its tests.
 
     Args:
         options: more words for pytest.
         later: print what it says at its end.
+        most: the processes that test, if not `workers()`.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
         command = [sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
         command += [f"--junit-xml={report}", "--no-header", "-q"]
-        if not {"unit", WHOLE} >= set(rings) and workers() > 1:
+        if (processes := most or workers()) > 1 and set(rings) != {"unit"}:
             # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
-            command += ["--numprocesses", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
+            command += ["--numprocesses", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
         with _output([", ".join(rings)], later=later) as out:
             code = _run_to_its_end(command, out)
         counts = read_report(report, rings[-1])
