@@ -183,7 +183,7 @@ def test_whether_tables_are_one_is_told_by_the_names_that_the_slave_has(several,
     world.at("west").execute(f"{DDL}; CREATE SCHEMA sales; {names.get(next(iter(west)), '')}".encode())
 
     def with_west(settings):
-        plain = {"run_for_s": 0, "poll_s": 0.01}
+        plain = {"run_for_s": 0, "poll_s": 0.1}
         watched = ({name: {} for name in side} if isinstance(side, list) else side for side in (east, west))
         for name, tables in zip(("east", "west"), watched, strict=True):
             settings["sources"][name] = {"connection": name, "tables": tables, "schedule": plain}

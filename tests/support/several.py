@@ -54,7 +54,8 @@ class Several:
             name: server.create_database(superuser=superuser) for name in self.names
         }
         self.infos["control"] = server.create_store()
-        at_once = {"run_for_s": 0, "poll_s": 0.01}
+        # A publisher polls on while a snapshot of its is read, and each time that is work.
+        at_once = {"run_for_s": 0, "poll_s": 0.1}
         watched = {"tables": {name: {} for name in tables}, "schedule": at_once, **source}
         self.masters = list(dict.fromkeys(first for first, _ in arrows))
         path.mkdir(parents=True, exist_ok=True)

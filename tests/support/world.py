@@ -92,7 +92,8 @@ class World:
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
         watched = tables if isinstance(tables, Mapping) else {name: {} for name in tables}
-        at_once = {"run_for_s": 0, "poll_s": 0.01}
+        # A publisher polls on while a snapshot of its is read, and each time that is work.
+        at_once = {"run_for_s": 0, "poll_s": 0.1}
         self.settings: dict[str, Any] = {
             "change_log": str(path / "log"),
             "control": "control",
