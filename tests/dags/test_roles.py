@@ -14,7 +14,6 @@ from airflow.sdk.bases.operator import ExecutorSafeguard
 from support.auth_managers import Person, expected, let_airflow_decide, rights_alone, try_to_cancel
 from support.later import LATER
 from support.pages import token
-from support.sparkserver import TOKEN
 from support.world import SOURCE
 
 from sluice.airflow_api.client import dag_run
@@ -22,6 +21,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.statement import WantedStatement
 from sluice.outside_text import from_note
 from sluice.store import statement_results
+from sluice_airflow import launch
 from sluice_airflow.operator import SluiceSparkOperator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -30,8 +30,9 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 
 
 @pytest.fixture
-def world(build, address, people, connect, spark_server, monkeypatch):
-    """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own."""
+def world(build, address, people, connect, monkeypatch):
+    """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own. Jobs are processes that
+    do their work themselves: who may have it done is asked in front of that."""
     # The same Airflow serves other tests, which may have left its drain on standby.
     people["admin"].ask("/api/v2/dags/drain__flights__zurich", "PATCH", {"is_paused": False})
     made = build(DDL, ["public.*"])
@@ -41,8 +42,8 @@ def world(build, address, people, connect, spark_server, monkeypatch):
     for name, info in made.infos.items():
         fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}
         connect(name, conn_type=info.conn_type, **fields, password=info.password, extra=info.extra)
-    port = int(spark_server.remote.rpartition(":")[2])
-    connect(made.context.config.spark, conn_type="spark_connect", host="localhost", port=port, password=TOKEN)
+    connect(made.context.config.spark, conn_type="spark_connect")
+    monkeypatch.setattr(launch, "connect_environment", lambda _: {})
     file = made.path / "replication.yaml"
     file.write_text(yaml.safe_dump(made.settings))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
