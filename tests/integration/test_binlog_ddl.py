@@ -213,19 +213,29 @@ UNCERTAIN = (
 
 
 @pytest.mark.slow
-def test_ordinary_alters_are_followed_and_others_leave_out_their_table_alone(binlog):
+@pytest.mark.full(but=["12"])
+@pytest.mark.parametrize("at_once", [1, 12])
+def test_ordinary_alters_are_followed_and_others_leave_out_their_table_alone(binlog, at_once):
+    """So many columns are added to one table, one behind the other; other commands have a table each."""
     world, master = binlog("CREATE TABLE other (id int PRIMARY KEY)", ["*"], slaves=("zurich",))
-    uncertain = {f"t{len(FOLLOWED) + number}" for number in range(len(UNCERTAIN))}
+    columns = [one for one in FOLLOWED if one.startswith("ADD e ") and "(e)" not in one]
+    tables = [columns[first : first + at_once] for first in range(0, len(columns), at_once)]
+    tables += [[one] for one in FOLLOWED if one not in columns]
+    uncertain = {f"t{len(tables) + number}" for number in range(len(UNCERTAIN))}
     sent = []
-    for number, one in enumerate((*FOLLOWED, *UNCERTAIN)):
+    for number, alters in enumerate([*tables, *([one] for one in UNCERTAIN)]):
         name = f"t{number}"
         sent += [
             ALTERED.format(name),
             f"INSERT INTO {name} VALUES (1, 1, 'b', 1.5, '2024-01-01'), (2, 2, 'a', 0, '2024-01-02')",
             f"UPDATE {name} SET id = 0 WHERE id = 1",
-            f"ALTER TABLE {name} {one.replace('{}', name)}",
-            f"UPDATE {name} SET id = 3 WHERE id = 2",
         ]
+        for place, one in enumerate(alters):
+            written = one.replace("{}", name)
+            if one in columns:
+                written = written.replace("ADD e", f"ADD e{place}", 1)
+            # The first row shows what a new column has where no row of the log says so.
+            sent += [f"ALTER TABLE {name} {written}", f"UPDATE {name} SET id = {3 + place} WHERE id = {2 + place}"]
     master.execute(*sent, "INSERT INTO other VALUES (1)")
     world.catch_up()
     assert world.verify() == {"zurich": 0}

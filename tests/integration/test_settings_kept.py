@@ -208,6 +208,7 @@ def test_what_code_of_a_slave_leaves_in_a_session_is_gone_before_its_next_statem
         world.master.execute(f"ALTER TABLE t ADD c{number} int DEFAULT 1")
         world.publish()
         drain.deliver()
+    world.let_leases_expire()
     assert world.verify(initial=True) == {"zurich": 0}
     slave.execute("SET search_path = pg_catalog; DELETE FROM public.t WHERE id = 1")
     with world.running():
