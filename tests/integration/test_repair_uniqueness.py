@@ -48,7 +48,7 @@ def test_values_that_rows_took_from_each_other_come_back_and_a_row_in_the_way_is
         DDL, ["public.two", "public.excluded", "public.child", "public.own"], renamed={}, slaves=["zurich"]
     )
     world.update()
-    assert world.verify(initial=True) == {"zurich": 0}
+    world.end_update()
     slave = world.reader("zurich")
     slave.execute("; ".join((*SWAPPED, MORE)))
 

@@ -64,18 +64,16 @@ def test_an_alter_is_done_between_the_rows_of_before_and_after(both):
         "INSERT INTO t SELECT g, g, g FROM generate_series(1, 5) AS g"
     )
     for statement in (
-        "ALTER TABLE t ADD at timestamptz NOT NULL DEFAULT now(), ADD l int[] DEFAULT '{1,2}'",
-        "ALTER TABLE t ADD b box DEFAULT '(2,2),(1,1)', ADD bs box[] DEFAULT '{(2,2),(1,1);(4,4),(3,3)}'",
-        "ALTER TABLE t ADD e text DEFAULT 'a''{b}\\'",
-        "ALTER TABLE t ADD late int, ALTER late SET DEFAULT 5",
-        "ALTER TABLE t ADD r float DEFAULT random(), ADD o serial",
-        "ALTER TABLE t ALTER n TYPE bigint USING n * 100, ALTER n SET DEFAULT 7",
-        "ALTER TABLE t ALTER v TYPE int USING length(v), ALTER v SET NOT NULL",
+        "ALTER TABLE t ADD at timestamptz NOT NULL DEFAULT now(), ADD l int[] DEFAULT '{1,2}', "
+        "ADD b box DEFAULT '(2,2),(1,1)', ADD bs box[] DEFAULT '{(2,2),(1,1);(4,4),(3,3)}'",
+        "ALTER TABLE t ADD e text DEFAULT 'a''{b}\\', ADD late int, ALTER late SET DEFAULT 5, "
+        "ADD r float DEFAULT random(), ADD o serial",
+        "ALTER TABLE t ALTER n TYPE bigint USING n * 100, ALTER n SET DEFAULT 7, "
+        "ALTER v TYPE int USING length(v), ALTER v SET NOT NULL",
         "ALTER TABLE t ALTER w TYPE varchar(9), ALTER m DROP DEFAULT",
         "ALTER TABLE t ALTER m TYPE mood USING m::mood; CREATE DOMAIN few AS int CHECK (VALUE < 9)",
-        "ALTER TABLE t ADD f few DEFAULT 3",
-        "ALTER TABLE t ADD g int GENERATED ALWAYS AS (id + 1) STORED, ADD CONSTRAINT small CHECK (v < 100)",
-        "ALTER TABLE t ADD UNIQUE (o, n)",
+        "ALTER TABLE t ADD f few DEFAULT 3, ADD UNIQUE (o, n), "
+        "ADD g int GENERATED ALWAYS AS (id + 1) STORED, ADD CONSTRAINT small CHECK (v < 100)",
         "ALTER TABLE t RENAME w TO v2",
         "ALTER TABLE t DROP CONSTRAINT small, DROP late, DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (n, id)",
         "ALTER TABLE t RENAME CONSTRAINT t_pkey TO k; ALTER TABLE t ALTER n DROP DEFAULT, ALTER e SET DEFAULT 'x'",

@@ -106,7 +106,8 @@ def test_a_role_with_these_rights_fills_a_slave_twice_and_follows(world, server,
         assert run(world, server, silent=silent) == ""
     if not silent:
         world.admin.execute('ALTER TABLE "The branch".city ALTER region TYPE bigint')
-    fill(world)
+    world.update()
+    world.end_update()
     world.master.execute("DELETE FROM region WHERE id < 9; INSERT INTO region VALUES (100); TRUNCATE later")
     world.master.execute(
         "CREATE TABLE new (id int PRIMARY KEY, city int REFERENCES city); INSERT INTO new VALUES (1, 300)"

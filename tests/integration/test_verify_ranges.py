@@ -63,7 +63,7 @@ def world(request, server, tmp_path_factory):
         masked = {"public.masked": {"mask": {"note": "redact"}}}
         world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=masked))
         world.update()
-        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+        world.end_update()
         world.reader("zurich").execute(HARM)
         yield world
     world.close()

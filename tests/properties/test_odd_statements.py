@@ -116,7 +116,7 @@ def clients(world):
 
 
 @settings(
-    max_examples=examples(6, 10),
+    max_examples=examples(3, 10),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
