@@ -36,9 +36,13 @@ def world(build, request):
     return build(DDL, TABLES, source={"capture": getattr(request, "param", "triggers")})
 
 
-def test_what_was_captured_before_arrives_and_then_what_follows_once_each(build):
+@pytest.mark.full(but=["there and back"])
+@pytest.mark.parametrize(
+    "ways", [(TO_LOG, TO_TRIGGERS), (TO_LOG, TO_TRIGGERS, TO_LOG)], ids=["there and back", "and there again"]
+)
+def test_what_was_captured_before_arrives_and_then_what_follows_once_each(build, ways):
     world = build(DDL, TABLES, source={"segments": {"max_changes": 7}})
-    for n, capture in enumerate((TO_LOG, TO_TRIGGERS, TO_LOG), 1):
+    for n, capture in enumerate(ways, 1):
         write(world, 10 * n)
         world.master.execute(f"ALTER TABLE t ADD more{n} int DEFAULT {n}")
         write_more = f"INSERT INTO t VALUES ({500 + n}, 'm', {', '.join(map(str, range(n)))})"

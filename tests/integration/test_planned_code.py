@@ -289,7 +289,6 @@ def test_what_is_in_the_way_is_told_with_three_ways_out(compared):
                 f"BEGIN; INSERT INTO t VALUES ({number + 2}); DELETE FROM t WHERE id = {number + 1}; COMMIT"
             )
         assert status(world) == [("OK",)]
-        world.catch_up()
         assert (world.verify(), statuses(world.context)[0].unwatched) == ({"zurich": 0}, ())
         world.configure(lambda settings: settings["sources"][SOURCE].pop("trusted_code"))
         session.execute("DROP INDEX IF EXISTS i")

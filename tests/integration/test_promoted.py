@@ -87,8 +87,9 @@ def decode_on(world, conn_id):
 
 
 @pytest.fixture(scope="module")
-def copied(server, servers, tmp_path_factory):
-    """Worlds of the old server, one of them `ahead`, of which the standby was copied; and what was said of that."""
+def copied(server, servers, tmp_path_factory, request):
+    """Worlds of the old server that tests ask for, and one `ahead`; what was said of it. The standby copies them."""
+    asking = [one.callspec.params for one in request.session.items if one.path == request.path and "[" in one.name]
     made = {
         name: World(
             server,
@@ -99,12 +100,11 @@ def copied(server, servers, tmp_path_factory):
             source={"capture": "triggers" if "triggers" in name else "log"},
             elsewhere={"master": servers.old},
         )
-        for name in (*CAPTURES, *UNRECORDED, "ahead")
+        for name in ("ahead", *dict.fromkeys(params["capture"] for params in asking))
     }
-    ahead = made["ahead"]
-    copyable = list(let_copy_again(servers, ahead))
+    copyable = list(let_copy_again(servers, made["ahead"]))
     servers.copy()
-    yield made, copyable, [remarks(ahead)]
+    yield made, copyable, [remarks(made["ahead"])]
     for world in made.values():
         world.close()
         server.drop_databases(world.infos.values())
@@ -261,7 +261,7 @@ def promoted(servers, copied, decoded):
     servers.lead(ahead, servers.old)
     for world in made.values():
         world.master.execute("INSERT INTO t VALUES (3)")
-    for name in UNRECORDED:
+    for name in made.keys() & set(UNRECORDED):
         list_only(made[name])
     servers.wait_for_log()
     servers.cut()
