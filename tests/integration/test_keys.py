@@ -46,7 +46,7 @@ def world(updating):
     tables = {"public.keyed": {}, "public.named": {}, "public.heap": {"load_in_blocks": False}}
     world = updating(DDL, tables, source={"blocks": {"rows": 400, "patience_s": 30}})
     world.update()
-    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.end_update()
     world.reader("zurich").execute("ALTER TABLE keyed ADD own int; UPDATE keyed SET own = id")
     world.master.execute("DELETE FROM keyed WHERE id BETWEEN 1200 AND 1300")
     world.catch_up()

@@ -173,7 +173,7 @@ def filled(server, tmp_path_factory):
         world.reader("zurich").execute(SHAPE.format("public").encode())
         world.reader("geneva").execute(f"CREATE SCHEMA branch; {SHAPE.format('branch')}".encode())
         world.update()
-        world.verify(initial=True)
+        world.end_update()
         yield world
     world.close()
     server.drop_databases(world.infos.values())

@@ -37,7 +37,7 @@ def world(server, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SEALED_ENV, seal(made.infos))
         made.update()
-        assert made.verify(initial=True) == {"zurich": 0}
+        made.end_update()
         for side, role in roles.items():
             database = made.infos[side].database
             made.reader(side).execute(
