@@ -107,7 +107,7 @@ def test_a_repair_takes_no_rows_that_others_have_brought(world):
 
     world.configure(by_another_entry)
     world.at("hub").execute("DELETE FROM t WHERE id = 1")
-    for asked in ({"dry_run": True}, {}, {"kinds": ("missing",)}):
+    for asked in ({}, {"dry_run": True, "kinds": ("missing",)}):
         with pytest.raises(SluiceError, match=r"SLC-467: .*public.t on slave hub .*public.t of west") as caught:
             fix(**asked)
         assert "on_existing_rows: merge" in caught.value.hint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.fuzzing import examples
 
 from sluice.messages.message import OLD_CONTENT, ColumnName, Description, Message, Row
 from sluice.messages.xml_reader import parse, read
@@ -22,7 +23,7 @@ descriptions = st.builds(
 messages = st.builds(Message, descriptions, st.lists(rows, max_size=3).map(tuple))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 1000), deadline=None)
 @given(messages)
 def test_what_is_written_is_read_back(message):
     assert parse(render(message)) == message
