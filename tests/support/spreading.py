@@ -8,6 +8,9 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
+# Those that the quick run needs a Spark session in its own process for.
+_WITH_SPARK = {"tests/integration/test_task_errors.py": "tests/integration/test_initial_update.py"}
+
 
 def put_long_files_first(items: list[pytest.Item]) -> None:
     """Files with slow tests, then the large ones: what begins last has to be short."""
@@ -35,9 +38,9 @@ class OnceEach(LoadFileScheduling):
     """Hands out each test once. The base hands out again what ended a process, as often as it may start processes."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """One file. The files that need an Airflow are one scope: it takes long to start."""
+        """One file. Those that need an Airflow are one scope, as are those that need a Spark: both start slowly."""
         file: str = super()._split_scope(nodeid)
-        return "tests/dags" if file.startswith("tests/dags/") else file
+        return "tests/dags" if file.startswith("tests/dags/") else _WITH_SPARK.get(file, file)
 
     def remove_node(self, node: WorkerController) -> str | None:
         """The test that the process was at; what comes after that in its files is left to others."""
