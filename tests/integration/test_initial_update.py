@@ -50,7 +50,7 @@ def test_updates_under_constant_writes_leave_no_difference(updating, capture):
     from sluice.spark.load_tasks import load
 
     world = updating(traffic.DDL, traffic.TABLES, source={"capture": capture})
-    with background(*traffic.jobs(world.session)):
+    with background(*traffic.jobs(world.session), pause_s=0.2):
         # Before the first one drains would find no tables.
         for jobs, by, compare in ((nullcontext, load_here, compare_here), (world.running, load, compare_all)):
             with jobs():

@@ -91,7 +91,7 @@ def test_an_installation_is_upgraded_while_applications_write_and_changes_wait(b
 
     request.getfixturevalue("next_version")
     fresh.configure(lambda plain: None)
-    with background(write, pause_s=0.01):
+    with background(write, pause_s=0.05):
         for one in (world, fresh):
             bootstrap(one.context, SOURCE)
             one.publish()

@@ -153,7 +153,7 @@ def publishers_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def background(*jobs: Callable[[], object], pause_s: float = 0.05) -> Iterator[None]:
+def background(*jobs: Callable[[], object], pause_s: float = 0.1) -> Iterator[None]:
     """Run each job again and again until the block ends; transient errors are tried again, others are raised."""
     over = threading.Event()
     errors: list[BaseException] = []
