@@ -51,7 +51,7 @@ def world(server, tmp_path_factory):
         patch.setattr(cut_tables, "_BLOCKS", 2)
         patch.setattr(cut_tables, "_PARTS", 12)
         world.update()
-        world.end_update()
+        assert world.verify(initial=True) == {"zurich": 0}
         # An empty log does not tell from which master it is.
         world.master.execute("UPDATE heap SET n = n")
         world.catch_up()

@@ -86,7 +86,7 @@ def normal(server, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SEALED_ENV, seal(world.infos))
         world.update()
-        world.end_update()
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
         yield world
     world.close()
     server.drop_databases(world.infos.values())
