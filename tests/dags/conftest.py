@@ -40,6 +40,7 @@ os.environ |= {
 from airflow.dag_processing.dagbag import DagBag  # noqa: E402
 from airflow.sdk.bases.operator import ExecutorSafeguard  # noqa: E402
 from support.airflow import airflow as airflow  # noqa: E402
+from support.jobs_here import jobs_here as jobs_here  # noqa: E402
 from support.pages import asked as asked  # noqa: E402
 from support.pages import pages_world as pages_world  # noqa: E402
 from support.pages import visit as visit  # noqa: E402

@@ -30,7 +30,7 @@ def port():
 
 
 @pytest.fixture
-def look(pages_world, port, connect, monkeypatch, context):
+def look(pages_world, port, connect, monkeypatch, context, jobs_here):
     """Lets the task of the DAG run once, as Airflow does."""
     key_file = pages_world.path / "seal.key"
     new_key_file(key_file)

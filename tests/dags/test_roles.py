@@ -30,9 +30,9 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 
 
 @pytest.fixture
-def world(build, address, people, connect, monkeypatch):
-    """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own. Jobs are processes that
-    do their work themselves: who may have it done is asked in front of that."""
+def world(build, address, people, connect, monkeypatch, jobs_here):
+    """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own. Jobs do their
+    work without Spark: who may have it done is asked in front of that."""
     # The same Airflow serves other tests, which may have left its drain on standby.
     people["admin"].ask("/api/v2/dags/drain__flights__zurich", "PATCH", {"is_paused": False})
     made = build(DDL, ["public.*"])
