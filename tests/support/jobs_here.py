@@ -1,4 +1,4 @@
-"""Jobs of Airflow's tasks in this process, for tests of what comes of them: a process of its own imports for a second."""
+"""Jobs of Airflow's tasks in this process, for tests of what comes of them: one of its own takes a second more."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 import yaml
 from psycopg import sql
+from support.forking import ForkedJob
 from support.repeating import runs_twice
 from support.templates import copyable, looked_just_now
 
@@ -259,6 +260,8 @@ class World:
         env = {**os.environ, **self.environment()}
         env |= {"PYTHONPATH": os.pathsep.join([str(PROJECT / "include"), str(plugins)]), CRASH_ENV: crash_at}
         command = [sys.executable, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
+        if limit is None and plugins == PROJECT / "plugins":
+            return ForkedJob(command, env)
         return subprocess.Popen(
             command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit
         )
