@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from support.updating import background, compare_here, load_here
+from support.world import AT_ONCE
 
 from sluice.drain.run import drain
 from sluice.errors import SluiceError
@@ -183,12 +184,11 @@ def test_whether_tables_are_one_is_told_by_the_names_that_the_slave_has(several,
     world.at("west").execute(f"{DDL}; CREATE SCHEMA sales; {names.get(next(iter(west)), '')}".encode())
 
     def with_west(settings):
-        plain = {"run_for_s": 0, "poll_s": 0.1}
         watched = ({name: {} for name in side} if isinstance(side, list) else side for side in (east, west))
         for name, tables in zip(("east", "west"), watched, strict=True):
-            settings["sources"][name] = {"connection": name, "tables": tables, "schedule": plain}
+            settings["sources"][name] = {"connection": name, "tables": tables, "schedule": dict(AT_ONCE)}
         settings["slaves"]["hub"] |= slave
-        settings["replications"].append({"source": "west", "slave": "hub", "schedule": plain})
+        settings["replications"].append({"source": "west", "slave": "hub", "schedule": dict(AT_ONCE)})
 
     world.configure(with_west)
     world.pairs.append(Pair("west", "hub"))

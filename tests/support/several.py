@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from support.updating import load_here
-from support.world import Rows, job_environment, rows_of
+from support.world import AT_ONCE, Rows, job_environment, rows_of
 
 from sluice.config.configuration import Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
@@ -54,8 +54,7 @@ class Several:
             name: server.create_database(superuser=superuser) for name in self.names
         }
         self.infos["control"] = server.create_store()
-        # A publisher polls on while a snapshot of its is read, and each time that is work.
-        at_once = {"run_for_s": 0, "poll_s": 0.1}
+        at_once = dict(AT_ONCE)
         watched = {"tables": {name: {} for name in tables}, "schedule": at_once, **source}
         self.masters = list(dict.fromkeys(first for first, _ in arrows))
         path.mkdir(parents=True, exist_ok=True)

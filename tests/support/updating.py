@@ -168,8 +168,7 @@ def background(*jobs: Callable[[], object], pause_s: float = 0.1) -> Iterator[No
                 errors.append(error)
                 return
             changes = done.get("changes") if isinstance(done, dict) else done
-            idle = changes is not None and changes == 0
-            over.wait(max(pause_s, _IDLE_S) if idle else pause_s)
+            over.wait(max(pause_s, _IDLE_S) if changes == 0 else pause_s)
 
     threads = [threading.Thread(target=repeat, args=(job,), daemon=True) for job in jobs]
     for thread in threads:

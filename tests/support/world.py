@@ -41,6 +41,8 @@ from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.source_session import SourceSession
 
 SOURCE = "flights"
+# A publisher polls on while a snapshot of its is read, and each time that is work.
+AT_ONCE = {"run_for_s": 0, "poll_s": 0.1}
 Rows = Counter[tuple[str | None, ...]]
 # What a source may be captured by.
 CAPTURES = ("triggers", "log")
@@ -93,8 +95,8 @@ class World:
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
         watched = tables if isinstance(tables, Mapping) else {name: {} for name in tables}
-        # A publisher polls on while a snapshot of its is read, and each time that is work.
-        at_once = {"run_for_s": 0, "poll_s": 0.1}
+        # Tests change that of their world.
+        at_once = dict(AT_ONCE)
         self.settings: dict[str, Any] = {
             "change_log": str(path / "log"),
             "control": "control",

@@ -46,8 +46,9 @@ BUDGETS = {
     "e2e": 240,
 }
 RINGS = tuple(BUDGETS)
-# It starts everything that there is; the others start nothing.
+# It starts everything that there is.
 WHOLE = "e2e"
+# They start nothing.
 _READING = ("unit", "architecture")
 # Every test, those too that are marked `full`.
 ALL, FULL = "all", "full"
