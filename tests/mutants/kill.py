@@ -12,14 +12,14 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from reaching import HERE, PROJECT, REPORT, Mutant, Reach, let_tell, mutants
+from reaching import HERE, PROJECT, REPORT, Killers, Mutant, Reach, let_tell, mutants
 from runs import Outcome, copy_checkout, environment, pytest, run
 
 # The tests of e2e start all that there is, and reach all of it.
@@ -51,7 +51,7 @@ def reach(args: argparse.Namespace) -> int:
 class Killing:
     """Runs mutants; which tests are sound is asked once for each."""
 
-    def __init__(self, found: Reach, plain: Path, limit_s: float, *, full: bool) -> None:
+    def __init__(self, found: Reach | Killers, plain: Path, limit_s: float, *, full: bool) -> None:
         self._reach = found
         self._plain = plain
         self._limit_s = limit_s
@@ -95,21 +95,40 @@ def kill(args: argparse.Namespace) -> int:
     if unknown := set(args.ids) - {one.id for one in every}:
         raise SystemExit(f"there is no mutant {', '.join(sorted(unknown))}")
     wanted = [one for one in every if one.id in args.ids or not args.ids]
-    stale = [one.id for one in wanted if one.is_stale]
-    for one in stale:
-        print(f"{one}: stale, its file has the text no longer, or more than once", flush=True)
-    with copy_checkout() as plain, ThreadPoolExecutor(args.jobs) as pool:
-        found = Reach(args.reach)
-        killing = Killing(found, plain, args.limit_s, full=args.full)
+    for mutant, outcomes in _run(wanted, Reach(args.reach), args.limit_s, args.jobs, full=args.full):
+        by_marks = {marks: asdict(one) for marks, one in outcomes.items()}
+        kept = _read_results(args.results) | {mutant: {"on": date.today().isoformat(), **by_marks}}
+        args.results.parent.mkdir(parents=True, exist_ok=True)
+        args.results.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return int(any(one.is_stale for one in wanted))
+
+
+def again(args: argparse.Namespace) -> int:
+    """Run each mutant against the one test that the table names for it. Nothing is kept."""
+    killers = Killers(args.to)
+    wanted = [one for one in mutants() if killers.tests(one)]
+    ended = dict(_run(wanted, killers, args.limit_s, args.jobs, full=False))
+    alive = [one.id for one in wanted if one.id not in ended or ended[one.id][TEST].said != "killed"]
+    print(f"{len(wanted) - len(alive)} of {len(wanted)} are killed by the test of the table")
+    if alive:
+        print(f"HINT: others may kill them: kill.py reach, then kill.py kill {' '.join(alive)}")
+    return int(bool(alive))
+
+
+def _run(
+    wanted: Sequence[Mutant], found: Reach | Killers, limit_s: float, jobs: int, *, full: bool
+) -> Iterator[tuple[str, dict[str, Outcome]]]:
+    """Run mutants side by side, and yield the id and the outcomes of each as it ends."""
+    for one in wanted:
+        if one.is_stale:
+            print(f"{one.id}: stale, its file has the text no longer, or more than once", flush=True)
+    with copy_checkout() as plain, ThreadPoolExecutor(jobs) as pool:
+        killing = Killing(found, plain, limit_s, full=full)
         if broken := [test for test in found.cheapest() if not killing.is_sound(test)]:
             raise SystemExit(f"nothing can be said here: {', '.join(broken)} fails without a fault")
-        running = {pool.submit(killing.kill, one): one.id for one in wanted if one.id not in stale}
+        running = {pool.submit(killing.kill, one): one.id for one in wanted if not one.is_stale}
         for future in as_completed(running):
-            outcomes = {marks: asdict(one) for marks, one in future.result().items()}
-            kept = _read_results(args.results) | {running[future]: {"on": date.today().isoformat(), **outcomes}}
-            args.results.parent.mkdir(parents=True, exist_ok=True)
-            args.results.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    return int(bool(stale))
+            yield running[future], future.result()
 
 
 def _read_results(results: Path) -> dict[str, dict[str, Any]]:
@@ -177,6 +196,11 @@ def _arguments() -> argparse.Namespace:
     one.add_argument("--reach", type=Path, default=home / "reach", help="the directory that `reach` wrote to")
     one.add_argument("--results", type=Path, default=home / "mutants.json", help="where outcomes are kept")
     one.set_defaults(run=kill)
+    one = commands.add_parser("again", help="run each mutant against the one test that the table names for it")
+    one.add_argument("--limit-s", type=float, default=600, help="seconds for a mutant; then it is not decided")
+    one.add_argument("--jobs", type=int, default=2, help="mutants side by side")
+    one.add_argument("--to", type=Path, default=HERE / "table.md", help="the table")
+    one.set_defaults(run=again)
     one = commands.add_parser("table", help="write the table of who kills what")
     one.add_argument("--results", type=Path, default=home / "mutants.json", help="where outcomes are kept")
     one.add_argument("--to", type=Path, default=HERE / "table.md", help="the file to write")

@@ -16,6 +16,8 @@ import yaml
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 REPORT = "report.xml"
+# A row of the table that names a killer.
+_KILLED = r"^\| ([a-z-]+) \| [^|]+ \| (tests/[^|]+), \d+ s \|"
 # Rings by what a test of them costs: those that begin at once, those that need servers, and the one with Airflow.
 _RANKS = {"unit": 0, "architecture": 1, "dags": 3}
 _OTHERS = 2
@@ -221,6 +223,22 @@ class Reach:
             for case in cases
             if not len(case)
         }
+
+
+class Killers:
+    """What the table says: for each mutant the test of `./sluice test` that killed it."""
+
+    def __init__(self, table: Path) -> None:
+        text = table.read_text(encoding="utf-8").replace("\\|", "\0")
+        self._tests = {id: test.replace("\0", "|") for id, test in re.findall(_KILLED, text, re.MULTILINE)}
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The one, or none."""
+        return [self._tests[mutant.id]] if mutant.id in self._tests else []
+
+    def cheapest(self) -> list[str]:
+        """None: `kill` asks of each that fails whether it passes without a fault."""
+        return []
 
 
 def file_of(test: str) -> str:
