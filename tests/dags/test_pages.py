@@ -340,4 +340,4 @@ def test_a_slave_that_waits_for_an_answer_is_shown_what_is_asked_and_not_told_to
         assert (">waits for an answer</span>" in text) is asked
     assert "DEFAULT &#39;&lt;b&gt;x&lt;/b&gt;&#39;" in shown["admin"]
     assert "DEFAULT" not in shown["otto"], "a statement may have values in it"
-    assert ("1 waits for an answer" in visit("admin").get("/").text) is (state is QuestionState.WAITING)
+    assert ("waits for an answer: 1" in visit("admin").get("/").text) is (state is QuestionState.WAITING)
