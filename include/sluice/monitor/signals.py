@@ -173,10 +173,14 @@ def gather(context: Context, rows: Iterable[ReplicationStatus], looked: Callable
 
 
 def drain_samples(context: Context, pair: Pair) -> list[Sample]:
-    """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
+    """The figures of one replication that a drain knows.
+
+    Its condition is not among them: that depends on the source and on Airflow, where a drain does not look.
+    """
     (overview,) = overviews(context.store, [pair]).values()
     kept = rejected_changes.counts(context.store, pair)
-    return list(replication_samples(brief_status(context, overview, Beside()), kept.get(pair, 0), looked=False))
+    samples = replication_samples(brief_status(context, overview, Beside()), kept.get(pair, 0), looked=False)
+    return [sample for sample in samples if sample.signal not in (CONDITION, WELL)]
 
 
 def publisher_samples(context: Context, source: str) -> list[Sample]:
