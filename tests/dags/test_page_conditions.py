@@ -141,7 +141,7 @@ def test_a_person_sees_that_a_slave_is_not_well_and_what_to_do(made, address, pe
         page.context.add_cookies([{"name": "_token", "value": quote(token(people, "admin")), "url": url}])
         page.goto("/sluice/")
         both = way is uncaptured or condition in (ReplicationCondition.UNPUBLISHED, ReplicationCondition.WELL)
-        expect(page.locator(".counts")).to_contain_text(f"{2 if both else 1} {condition}")
+        expect(page.locator(".counts")).to_contain_text(f"{condition}: {2 if both else 1}")
         row = page.get_by_role("row", name="zurich")
         expect(row.get_by_text(str(condition), exact=True)).to_have_count(0 if well else 1)
         shot(page, tmp_path, "list")
@@ -149,7 +149,7 @@ def test_a_person_sees_that_a_slave_is_not_well_and_what_to_do(made, address, pe
         expect(slaves.first).to_contain_text("zurich")
         for shown, chosen in (((2 if both else 1), str(condition)), (2, "")):
             # Once for these alone, and once for all again.
-            page.get_by_role("link", name=f"{2 if both else 1} {condition}").click()
+            page.get_by_role("link", name=f"{condition}: {2 if both else 1}").click()
             expect(page.get_by_label("Status")).to_have_value(chosen)
             expect(slaves).to_have_count(shown)
         page.goto(f"/sluice/replications/{SOURCE}/zurich")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -152,13 +153,13 @@ def _no_room():
 
 def _opened(pid, place):
     """The modes of files without a name there that a process has open."""
-    for link in Path(f"/proc/{pid}/fd").glob("*"):
-        try:
-            name = str(link.readlink())
-            if name.startswith(str(place)) and name.endswith("(deleted)"):
-                yield oct(link.stat().st_mode & 0o777)
-        except OSError:
-            continue
+    # It, or one of its files, may be gone meanwhile.
+    with suppress(FileNotFoundError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                name = str(link.readlink())
+                if name.startswith(str(place)) and name.endswith("(deleted)"):
+                    yield oct(link.stat().st_mode & 0o777)
 
 
 @pytest.fixture

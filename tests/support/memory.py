@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -15,7 +16,9 @@ def peak(process: subprocess.Popen[str]) -> int:
     """
     most, status = 0, Path(f"/proc/{process.pid}/status")
     while process.poll() is None:
-        if found := re.search(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE):
-            most = max(most, int(found[1]) * 1024)
+        # It may end here.
+        with suppress(OSError):
+            if found := re.search(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE):
+                most = max(most, int(found[1]) * 1024)
         time.sleep(0.02)
     return most
