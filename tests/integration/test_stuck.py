@@ -22,6 +22,8 @@ from sluice.vendors.postgresql.errors import explained
 pytestmark = [pytest.mark.postgres]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE other (id int)"
+# Arrays may outlive a test, and what they are allocated in outlives them.
+COUNTING = pa.proxy_memory_pool(pa.default_memory_pool())
 
 
 @pytest.fixture
@@ -130,9 +132,8 @@ def held(monkeypatch):
     for module in ("spill", "deferred_changes"):
         monkeypatch.setattr(f"sluice.drain.{module}.MOST_BYTES", 100_000)
     before = pa.default_memory_pool()
-    counting = pa.proxy_memory_pool(before)
-    pa.set_memory_pool(counting)
-    yield counting.max_memory
+    pa.set_memory_pool(COUNTING)
+    yield COUNTING.max_memory
     pa.set_memory_pool(before)
 
 
