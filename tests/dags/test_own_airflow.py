@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from support.stock_deployment import DAGS, environment_of_dags
 
 from sluice.cli import init as command
 from sluice.cli import parser
@@ -14,6 +15,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.monitor import check
 from sluice_airflow import init
+from sluice_airflow_dags import sluice_dags
 
 
 @pytest.fixture
@@ -48,6 +50,11 @@ def test_what_airflow_lacks_is_named_and_init_makes_it(no_pools, context, tmp_pa
     assert check._airflow(context).startswith("Airflow has all 4 pools and 15 DAGs")
     init.main()
     assert capsys.readouterr().out == f"there: the DAG file {folder / 'sluice_replication.py'}\n"
+
+
+def test_a_deployment_waits_for_as_many_dags_as_its_configuration_makes(tmp_path, monkeypatch):
+    monkeypatch.setenv(configuration_text.CONFIG_ENV, environment_of_dags(tmp_path)["SLUICE_CONFIG"])
+    assert len(sluice_dags()) == DAGS
 
 
 NO_CALL = """

@@ -39,7 +39,7 @@ PROPERTIES = {
     "spark.ui.enabled": "false",
 }
 TABLE = "CREATE TABLE customers (id int PRIMARY KEY, name text)"
-DAGS = 13
+DAGS = 14
 
 
 def environment_of_dags(directory: Path) -> dict[str, str]:
