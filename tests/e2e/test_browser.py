@@ -56,7 +56,7 @@ FORMS: dict[str, tuple[Fill, str, str]] = {
     "repair": (some_kinds, "Success", "geneva: nothing differs"),
     "bootstrap": (lambda form: form.switch("recreate_triggers"), "Success", ""),
     "cancel_update": (lambda form: form.pick("slaves", "geneva"), "Success", ""),
-    "administer": (a_transaction, "Failed", "does not stand in front of"),
+    "administer": (a_transaction, "Failed", "SLC-172: flights->geneva does not stand in front of"),
     "decide": (a_command, "Failed", "question: SLC-172: nobody asks"),
     "approve_losses": (lambda form: form.pick("slave", "geneva"), "Failed", "losses: SLC-221: "),
     "receive_initial_files": (
