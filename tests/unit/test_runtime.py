@@ -91,6 +91,7 @@ def test_what_was_started_is_kept_with_its_configuration(layout, tmp_path):
 def test_it_starts_with_the_configuration_of_last_time(layout, monkeypatch, tmp_path):
     shop = tmp_path / "shop.yaml"
     shop.touch()
+    monkeypatch.delenv(configuration_text.CONFIG_ENV, raising=False)
     for given, has in (("", configuration_text.path()), (shop, shop), ("", shop)):
         monkeypatch.setenv(configuration_text.CONFIG_ENV, str(given))
         up._remember_configuration(RuntimeState(layout))
