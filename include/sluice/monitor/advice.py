@@ -139,11 +139,11 @@ def for_status(
             f"logical copy took the master's place; rows may differ.\nHINT: compare all its rows: {again}"
         )
     if overview.rejected and status is not Status.UNCONFIGURED:
-        changes = "change" if overview.rejected == 1 else "changes"
+        changes = "1 change is" if overview.rejected == 1 else f"{overview.rejected:,} changes are"
         yield (
-            f"{overview.rejected:,} {changes} of the master it did not carry out; they are kept.\n"
-            f"HINT: to see them: {shell.rejected_changes(pair)}. If a repair has made up for one, drop it; to carry "
-            "one out overwrites newer changes of the same row"
+            f"{changes} kept that {pair.slave} did not carry out.\n"
+            f"HINT: to see what is kept: {shell.rejected_changes(pair)}. If a repair has made up for one, drop it; to "
+            "carry one out overwrites newer changes of the same row"
         )
 
 
