@@ -325,10 +325,9 @@ def test_a_slave_whose_role_may_silence_nothing_follows_too(build, weak):
     world.master.execute("BEGIN; ALTER TABLE p ALTER id TYPE bigint; ALTER TABLE c ALTER p TYPE bigint; COMMIT")
     world.catch_up()
     assert world.differences() == {}
-    key = "FOREIGN KEY (p) REFERENCES p(id)"
     # Its key may do nothing by itself, since the role cannot keep it from that.
-    differing = shape(world, "zurich", "public.c") ^ shape(world, "master", "public.c")
-    assert {row[1] for row in differing} == {f"{key} ON DELETE CASCADE", f"{key} DEFERRABLE INITIALLY DEFERRED"}
+    keys = {row[1] for row in shape(world, "zurich", "public.c") ^ shape(world, "master", "public.c")}
+    assert {key.partition("p(id) ")[2] for key in keys} == {"ON DELETE CASCADE", "DEFERRABLE INITIALLY DEFERRED"}
 
 
 def test_a_key_is_widened_in_one_transaction_with_those_that_refer_to_it(both):
