@@ -65,7 +65,7 @@ _WAITING = 1
 _PROCESS_BYTES = 6 << 30
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _NO_TESTS = 5
-# More than rings take together on a slow machine; and with `all`, by which the last ring takes two hours on two cores.
+# More than rings take together on a slow machine; and with `all`, by which the last ring takes over an hour.
 _CI_SECONDS, _CI_SECONDS_ALL = 80 * 60, 180 * 60
 _LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
 
