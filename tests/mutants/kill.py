@@ -12,14 +12,14 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from reaching import HERE, PROJECT, REPORT, Killers, Mutant, Reach, let_tell, mutants
+from reaching import HERE, PROJECT, REPORT, Mutant, Reach, killers, let_tell, mutants
 from runs import Outcome, copy_checkout, environment, pytest, run
 
 # The tests of e2e start all that there is, and reach all of it.
@@ -48,11 +48,15 @@ def reach(args: argparse.Namespace) -> int:
     return code
 
 
+# The tests to run a mutant against.
+Tests = Callable[[Mutant], Sequence[str]]
+
+
 class Killing:
     """Runs mutants; which tests are sound is asked once for each."""
 
-    def __init__(self, found: Reach | Killers, plain: Path, limit_s: float, *, full: bool) -> None:
-        self._reach = found
+    def __init__(self, tests: Tests, plain: Path, limit_s: float, *, full: bool) -> None:
+        self._tests = tests
         self._plain = plain
         self._limit_s = limit_s
         self._full = full
@@ -71,7 +75,7 @@ class Killing:
         """The outcomes of one mutant, by the tests that were run."""
         with copy_checkout() as copy:
             mutant.put_into(copy)
-            tests = self._reach.tests(mutant)
+            tests = self._tests(mutant)
             found = {TEST: self._outcome(copy, tests, TEST)}
             if self._full and found[TEST].said != "killed":
                 found[ALL] = self._outcome(copy, tests, ALL)
@@ -95,7 +99,8 @@ def kill(args: argparse.Namespace) -> int:
     if unknown := set(args.ids) - {one.id for one in every}:
         raise SystemExit(f"there is no mutant {', '.join(sorted(unknown))}")
     wanted = [one for one in every if one.id in args.ids or not args.ids]
-    for mutant, outcomes in _run(wanted, Reach(args.reach), args.limit_s, args.jobs, full=args.full):
+    found = Reach(args.reach)
+    for mutant, outcomes in _run(wanted, found.tests, args, sound=found.cheapest(), full=args.full):
         by_marks = {marks: asdict(one) for marks, one in outcomes.items()}
         kept = _read_results(args.results) | {mutant: {"on": date.today().isoformat(), **by_marks}}
         args.results.parent.mkdir(parents=True, exist_ok=True)
@@ -105,9 +110,9 @@ def kill(args: argparse.Namespace) -> int:
 
 def again(args: argparse.Namespace) -> int:
     """Run each mutant against the one test that the table names for it. Nothing is kept."""
-    killers = Killers(args.to)
-    wanted = [one for one in mutants() if killers.tests(one)]
-    ended = dict(_run(wanted, killers, args.limit_s, args.jobs, full=False))
+    known = killers(args.to)
+    wanted = [one for one in mutants() if one.id in known]
+    ended = dict(_run(wanted, lambda mutant: [known[mutant.id]], args))
     alive = [one.id for one in wanted if one.id not in ended or ended[one.id][TEST].said != "killed"]
     print(f"{len(wanted) - len(alive)} of {len(wanted)} are killed by the test of the table")
     if alive:
@@ -116,15 +121,19 @@ def again(args: argparse.Namespace) -> int:
 
 
 def _run(
-    wanted: Sequence[Mutant], found: Reach | Killers, limit_s: float, jobs: int, *, full: bool
+    wanted: Sequence[Mutant], tests: Tests, args: argparse.Namespace, *, sound: Sequence[str] = (), full: bool = False
 ) -> Iterator[tuple[str, dict[str, Outcome]]]:
-    """Run mutants side by side, and yield the id and the outcomes of each as it ends."""
+    """Run mutants side by side, and yield the id and the outcomes of each as it ends.
+
+    Args:
+        sound: tests that have to pass without a fault before any mutant is run.
+    """
     for one in wanted:
         if one.is_stale:
             print(f"{one.id}: stale, its file has the text no longer, or more than once", flush=True)
-    with copy_checkout() as plain, ThreadPoolExecutor(jobs) as pool:
-        killing = Killing(found, plain, limit_s, full=full)
-        if broken := [test for test in found.cheapest() if not killing.is_sound(test)]:
+    with copy_checkout() as plain, ThreadPoolExecutor(args.jobs) as pool:
+        killing = Killing(tests, plain, args.limit_s, full=full)
+        if broken := [test for test in sound if not killing.is_sound(test)]:
             raise SystemExit(f"nothing can be said here: {', '.join(broken)} fails without a fault")
         running = {pool.submit(killing.kill, one): one.id for one in wanted if not one.is_stale}
         for future in as_completed(running):

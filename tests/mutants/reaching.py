@@ -225,20 +225,10 @@ class Reach:
         }
 
 
-class Killers:
-    """What the table says: for each mutant the test of `./sluice test` that killed it."""
-
-    def __init__(self, table: Path) -> None:
-        text = table.read_text(encoding="utf-8").replace("\\|", "\0")
-        self._tests = {id: test.replace("\0", "|") for id, test in re.findall(_KILLED, text, re.MULTILINE)}
-
-    def tests(self, mutant: Mutant) -> list[str]:
-        """The one, or none."""
-        return [self._tests[mutant.id]] if mutant.id in self._tests else []
-
-    def cheapest(self) -> list[str]:
-        """None: `kill` asks of each that fails whether it passes without a fault."""
-        return []
+def killers(table: Path) -> dict[str, str]:
+    """What the table says: by the id of a mutant the test of `./sluice test` that killed it."""
+    text = table.read_text(encoding="utf-8").replace("\\|", "\0")
+    return {mutant: test.replace("\0", "|") for mutant, test in re.findall(_KILLED, text, re.MULTILINE)}
 
 
 def file_of(test: str) -> str:
